@@ -1,0 +1,1 @@
+"""Sealdeck's applications; docs/architecture.md says what each may know."""

@@ -1,0 +1,1 @@
+"""The games: one contract, one registry, one pure rules package per game."""
