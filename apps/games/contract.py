@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NewType, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, NewType, Protocol, TypeVar
 
 Seat = NewType("Seat", int)
 """Table seat number, 0 to 254, clockwise ascending; the seats dealt in may have gaps."""
@@ -113,9 +113,11 @@ class Generation:
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[S]):
-    """What one call into a game produced."""
+class Step(NamedTuple, Generic[S]):
+    """What one call into a game produced.
+
+    A named tuple, since one is made at every step and it is built twice as fast as a frozen dataclass.
+    """
 
     state: S
     events: tuple[Event, ...]
