@@ -1,0 +1,1 @@
+"""HTTP edge of accounts: who calls, what he may do, and the routes of players, sessions and keys."""

@@ -1,0 +1,154 @@
+"""Routes of players, player sessions and API keys.
+
+Source: docs/operators/keys-and-sessions.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import selectors, services
+from apps.accounts.api.permissions import IsOperatorOrPlayer, operator_of, principal_of, scope, scope_check
+from apps.accounts.api.serializers import (
+    KeyCreateSerializer,
+    KeySerializer,
+    NewKeySerializer,
+    PlayerSerializer,
+    PlayerStatusSerializer,
+    PlayerUpsertSerializer,
+    SessionCreateSerializer,
+    SessionSerializer,
+)
+from apps.accounts.errors import PlayerNotFound
+from apps.accounts.models import ApiKey, PlayerStatus
+from apps.accounts.principals import PlayerPrincipal
+from apps.core.api.views import ApiView
+
+
+def validated(serializer_class: type[Any], request: Request) -> dict[str, Any]:
+    """Return the validated body of a request.
+
+    Raises:
+        ValidationError: with a pointer to each member that is wrong.
+    """
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+class PlayersView(ApiView):
+    """Players of the operator."""
+
+    permission_classes = (scope("play"),)
+
+    @extend_schema(operation_id="player_upsert", request=PlayerUpsertSerializer, responses={200: PlayerSerializer})
+    def post(self, request: Request) -> Response:
+        """Create a player under your own id, or return the one that has it."""
+        body = validated(PlayerUpsertSerializer, request)
+        player = services.player_upsert(operator_id=operator_of(request).operator_id, **body)
+        return Response(PlayerSerializer(selectors.facts(player)).data)
+
+
+class PlayerView(ApiView):
+    """One player."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Let a player read himself; changing a status is for operators."""
+        return [scope("admin")() if self.request.method == "PATCH" else IsOperatorOrPlayer()]
+
+    @extend_schema(operation_id="player_get", responses={200: PlayerSerializer})
+    def get(self, request: Request, player_id: UUID) -> Response:
+        """Return a player."""
+        return Response(PlayerSerializer(player_visible(request, player_id)).data)
+
+    @extend_schema(operation_id="player_status_set", request=PlayerStatusSerializer, responses={200: PlayerSerializer})
+    def patch(self, request: Request, player_id: UUID) -> Response:
+        """Freeze, thaw or close a player. A closed player's sessions end at once, and it never opens again."""
+        selectors.player_get(operator_id=operator_of(request).operator_id, player_id=player_id)
+        body = validated(PlayerStatusSerializer, request)
+        player = services.player_status_set(player_id=player_id, status=PlayerStatus(body["status"]))
+        return Response(PlayerSerializer(selectors.facts(player)).data)
+
+
+class SessionsView(ApiView):
+    """Player sessions."""
+
+    permission_classes = (scope("play"),)
+
+    @extend_schema(operation_id="session_create", request=SessionCreateSerializer, responses={201: SessionSerializer})
+    def post(self, request: Request) -> Response:
+        """Start a session of a player and return its token."""
+        body = validated(SessionCreateSerializer, request)
+        selectors.player_get(operator_id=operator_of(request).operator_id, player_id=body["player_id"])
+        made = services.session_create(player_id=body["player_id"], ttl_s=body["ttl_s"])
+        return Response(SessionSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+class SessionView(ApiView):
+    """One player session."""
+
+    permission_classes = (scope("play"),)
+
+    @extend_schema(operation_id="session_revoke", request=None, responses={204: None})
+    def delete(self, request: Request, session_id: UUID) -> Response:
+        """End a player's session at once, and every other session of the player with it."""
+        services.session_revoke(operator_id=operator_of(request).operator_id, session_id=session_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class KeysView(ApiView):
+    """API keys of the operator."""
+
+    permission_classes = (scope("admin"),)
+
+    @extend_schema(operation_id="key_list", responses={200: KeySerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """Return the newest keys, revoked ones too, without their secrets."""
+        found = selectors.keys(operator_id=operator_of(request).operator_id)
+        return Response(KeySerializer(found, many=True).data)
+
+    @extend_schema(operation_id="key_create", request=KeyCreateSerializer, responses={201: NewKeySerializer})
+    def post(self, request: Request) -> Response:
+        """Create an API key. The answer holds the key itself, this once."""
+        body = validated(KeyCreateSerializer, request)
+        key, plaintext = services.key_create(operator_id=operator_of(request).operator_id, **body)
+        return Response(_new_key(key, plaintext), status=status.HTTP_201_CREATED)
+
+
+class KeyView(ApiView):
+    """One API key."""
+
+    permission_classes = (scope("admin"),)
+
+    @extend_schema(operation_id="key_revoke", request=None, responses={200: KeySerializer})
+    def delete(self, request: Request, key_id: UUID) -> Response:
+        """Revoke an API key at once."""
+        key = services.key_revoke(operator_id=operator_of(request).operator_id, key_id=key_id)
+        return Response(KeySerializer(key).data)
+
+
+def player_visible(request: Request, player_id: UUID) -> selectors.PlayerFacts:
+    """Return a player that the caller may see: any of an operator's own, or the player who calls.
+
+    Raises:
+        PlayerNotFound: there is none, for this caller.
+        ScopeMissing: the operator's key may not read.
+    """
+    principal = principal_of(request)
+    if isinstance(principal, PlayerPrincipal):
+        if principal.player_id != player_id:
+            raise PlayerNotFound
+    else:
+        scope_check(principal, "read")
+    return selectors.player_get(operator_id=principal.operator_id, player_id=player_id)
+
+
+def _new_key(key: ApiKey, plaintext: str) -> dict[str, Any]:
+    return {**KeySerializer(key).data, "api_key": plaintext}

@@ -1,0 +1,143 @@
+"""Rows of operators, API keys, players and player sessions.
+
+What must hold is a constraint here or in the migrations.  Times are Unix milliseconds on the database's clock.
+
+Source: docs/operators/keys-and-sessions.md.
+"""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from apps.accounts.principals import SCOPES
+from apps.core.ids import new_id
+
+EXTERNAL_ID_LENGTH_MAX = 128
+KEY_SLOTS = 2
+"""Live keys with one label: the old and the new one of a rotation."""
+
+
+class OperatorStatus(models.TextChoices):
+    """Whether an operator's players may play; ``paused`` stops new rounds only, ``closed`` refuses the keys."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+class PlayerStatus(models.TextChoices):
+    """What an operator decided about a player; exclusion is not stored here, it follows from the exclusions."""
+
+    ACTIVE = "active"
+    FROZEN = "frozen"
+    CLOSED = "closed"
+
+
+class Operator(models.Model):
+    """A platform that brings players; everything else belongs to one."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=64, unique=True)
+    status = models.CharField(max_length=16, choices=OperatorStatus.choices, default=OperatorStatus.ACTIVE)
+    status_reason = models.CharField(max_length=200, default="", blank=True)
+    created_at_ms = models.BigIntegerField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                name="accounts_operator_status", condition=Q(status__in=[str(s) for s in OperatorStatus])
+            ),
+            models.CheckConstraint(name="accounts_operator_name", condition=~Q(name="")),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiKey(models.Model):
+    """One API key: its digest, what it may do and from where."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    operator = models.ForeignKey(Operator, on_delete=models.PROTECT, related_name="+")
+    label = models.CharField(max_length=32, default="main")
+    slot = models.PositiveSmallIntegerField(default=0)
+    prefix = models.CharField(max_length=12, unique=True)
+    secret_sha256 = models.BinaryField(max_length=32)
+    scopes = ArrayField(models.CharField(max_length=16))
+    addresses = ArrayField(models.CharField(max_length=43), default=list, blank=True)
+    """Networks in CIDR form from which the key may be used; empty means from anywhere."""
+    created_at_ms = models.BigIntegerField()
+    last_used_at_ms = models.BigIntegerField(null=True, default=None)
+    revoked_at_ms = models.BigIntegerField(null=True, default=None)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                name="accounts_apikey_live", fields=["operator", "label", "slot"], condition=Q(revoked_at_ms=None)
+            ),
+            models.CheckConstraint(name="accounts_apikey_slot", condition=Q(slot__lt=KEY_SLOTS)),
+            models.CheckConstraint(
+                name="accounts_apikey_scopes", condition=Q(scopes__contained_by=list(SCOPES), scopes__len__gt=0)
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.prefix}"
+
+
+class Player(models.Model):
+    """A player under the operator's own id; no personal data."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    operator = models.ForeignKey(Operator, on_delete=models.PROTECT, related_name="+")
+    external_id = models.CharField(max_length=EXTERNAL_ID_LENGTH_MAX)
+    status = models.CharField(max_length=16, choices=PlayerStatus.choices, default=PlayerStatus.ACTIVE)
+    is_test = models.BooleanField(default=False)
+    is_bot = models.BooleanField(default=False)
+    person_key = models.CharField(max_length=EXTERNAL_ID_LENGTH_MAX, default="", blank=True)
+    """The operator's opaque mark of one human; players with the same mark are the same person.  Empty: not known."""
+    token_version = models.PositiveIntegerField(default=1)
+    """Tokens with another version are dead; every revocation counts it up."""
+    created_at_ms = models.BigIntegerField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(name="accounts_player_external_id", fields=["operator", "external_id"]),
+            models.CheckConstraint(
+                name="accounts_player_status", condition=Q(status__in=[str(s) for s in PlayerStatus])
+            ),
+        )
+        indexes = (
+            models.Index(name="accounts_player_person", fields=["operator", "person_key"], condition=~Q(person_key="")),
+        )
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class PlayerSession(models.Model):
+    """One launch of a player's client."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    operator = models.ForeignKey(Operator, on_delete=models.PROTECT, related_name="+")
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+")
+    token_version = models.PositiveIntegerField()
+    sitting_at_ms = models.BigIntegerField()
+    """When the player's unbroken sitting began: that of an earlier session if this one follows it without a rest."""
+    created_at_ms = models.BigIntegerField()
+    expires_at_ms = models.BigIntegerField()
+    revoked_at_ms = models.BigIntegerField(null=True, default=None)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                name="accounts_session_times",
+                condition=Q(sitting_at_ms__lte=F("created_at_ms"), created_at_ms__lt=F("expires_at_ms")),
+            ),
+        )
+        indexes = (models.Index(name="accounts_session_player", fields=["player", "-created_at_ms"]),)
+
+    def __str__(self) -> str:
+        return str(self.id)

@@ -1,0 +1,27 @@
+"""Everything that changes operators, keys, players and sessions, and the question whether a player may play.
+
+Source: docs/operators/keys-and-sessions.md.  Every service opens a transaction or joins the caller's.
+"""
+
+from apps.accounts.services.operators import (
+    key_create,
+    key_revoke,
+    operator_create,
+    operator_status_set,
+)
+from apps.accounts.services.play import player_may_play
+from apps.accounts.services.players import player_status_set, player_upsert
+from apps.accounts.services.sessions import SessionToken, session_create, session_revoke
+
+__all__ = [
+    "SessionToken",
+    "key_create",
+    "key_revoke",
+    "operator_create",
+    "operator_status_set",
+    "player_may_play",
+    "player_status_set",
+    "player_upsert",
+    "session_create",
+    "session_revoke",
+]
