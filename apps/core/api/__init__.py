@@ -1,0 +1,1 @@
+"""HTTP edge that every app shares: problems, parsers, base views."""

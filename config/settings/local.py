@@ -1,0 +1,8 @@
+"""A developer's machine and `make run`."""
+
+from __future__ import annotations
+
+from config.settings.base import *  # noqa: F403
+from config.settings.base import SECRET_KEY
+
+SECRET_KEY = SECRET_KEY or "local-only-not-secret"

@@ -1,0 +1,5 @@
+"""Production."""
+
+from __future__ import annotations
+
+from config.settings.base import *  # noqa: F403

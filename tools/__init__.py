@@ -1,0 +1,1 @@
+"""Development commands behind the Makefile: set up, services, run, check.  No product code imports this package."""

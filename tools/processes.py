@@ -1,0 +1,157 @@
+"""Child processes of the development commands: free ports, start, wait until ready, stop.
+
+Nothing here knows Django or a particular server.  Each child leads a session of its own, so that Ctrl-C in the terminal
+reaches only the command itself, which then stops its children in order; where the kernel offers it (Linux), a child is
+also told to stop when the command is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+QUIET_S = 2.0
+"""Waiting longer than this is announced."""
+POLL_S = 0.05
+PR_SET_PDEATHSIG = 1
+
+
+class ToolError(Exception):
+    """A development command cannot go on; the message is one sentence for the person at the terminal."""
+
+
+def say(text: str) -> None:
+    """Print one line at once."""
+    print(text, flush=True)
+
+
+def free_port(wanted: int | None = None) -> int:
+    """Return ``wanted`` when nothing listens there, otherwise a port that the system picks; loopback only."""
+    for port in (wanted, 0) if wanted else (0,):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port or 0))
+            return int(probe.getsockname()[1])
+    raise ToolError("No TCP port is free on 127.0.0.1.")
+
+
+def answers(port: int) -> bool:
+    """Tell whether something accepts connections on the loopback port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def wait_for(what: str, ready: Callable[[], bool], *, timeout_s: float = 60.0) -> None:
+    """Return when ``ready()`` is true; say what is waited for when that takes long.
+
+    Raises:
+        ToolError: it was not ready in time.
+    """
+    began = time.monotonic()
+    told = began + QUIET_S
+    while not ready():
+        now = time.monotonic()
+        if now - began > timeout_s:
+            raise ToolError(f"Gave up after {timeout_s:.0f} s waiting for {what}.")
+        if now >= told:
+            say(f"... waiting for {what}")
+            told = now + 10.0
+        time.sleep(POLL_S)
+
+
+def _die_with_parent(sign: signal.Signals) -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(sign))
+
+
+class Child:
+    """One child process with its log file."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str | Path],
+        *,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stop_signal: signal.Signals = signal.SIGTERM,
+        user: int | None = None,
+        group: int | None = None,
+        output: int | None = None,
+    ) -> None:
+        self.name = name
+        self.log = log
+        self.stop_signal = stop_signal
+        log.parent.mkdir(parents=True, exist_ok=True)
+        linux = sys.platform == "linux"
+        with log.open("ab") as sink:
+            self.process = subprocess.Popen(
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=sink if output is None else output,
+                stderr=sink,
+                env=None if env is None else dict(env),
+                cwd=cwd,
+                start_new_session=True,
+                user=user,
+                group=group,
+                extra_groups=None if user is None else [],
+                preexec_fn=(lambda: _die_with_parent(stop_signal)) if linux else None,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Return the process id, which is the id of its process group too."""
+        return self.process.pid
+
+    def running(self) -> bool:
+        """Tell whether the process is still there."""
+        return self.process.poll() is None
+
+    def wait_ready(self, what: str, ready: Callable[[], bool], *, timeout_s: float = 60.0) -> None:
+        """Wait until ``ready()``.
+
+        Raises:
+            ToolError: the process ended instead, or was not ready in time.
+        """
+
+        def check() -> bool:
+            if not self.running():
+                raise ToolError(f"{self.name} ended at once (code {self.process.returncode}): {self.tail()}")
+            return ready()
+
+        wait_for(what, check, timeout_s=timeout_s)
+
+    def tail(self) -> str:
+        """Return the last line of the log, and where the log is."""
+        lines = self.log.read_text(errors="replace").strip().splitlines() if self.log.exists() else []
+        return f"{lines[-1] if lines else 'it printed nothing'} (log: {self.log})"
+
+    def stop(self, *, patience_s: float = 15.0) -> None:
+        """Ask the process to stop, wait, and end what is left of its group."""
+        if self.running():
+            with contextlib.suppress(ProcessLookupError):
+                self.process.send_signal(self.stop_signal)
+            try:
+                wait_for(f"{self.name} to stop", lambda: not self.running(), timeout_s=patience_s)
+            except ToolError:
+                say(f"{self.name} did not stop and is killed.")
+        self.sweep()
+        self.process.wait()
+
+    def sweep(self) -> None:
+        """Kill what is left of the process group, for example the workers of a server that was killed."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
