@@ -13,6 +13,7 @@ and which seats were dealt in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from apps.games.contract import RuleError
@@ -115,4 +116,4 @@ def rising_cards(value: Any, deal: Deal) -> bool:
     if not isinstance(value, list) or not value or not all(card(code, deal) for code in value):
         return False
     numbers = deal.cards.numbers(value)
-    return all(low < high for low, high in zip(numbers, numbers[1:], strict=False))
+    return all(low < high for low, high in pairwise(numbers))

@@ -51,5 +51,5 @@ def may_view(s: Round, viewer: Seat | None) -> None:
 
 
 def listens(s: Round, seat: Seat, now: int) -> bool:
-    """Return whether ``legal`` is worked out at all: the round runs, nothing is due, the seat is active and connected."""
+    """Return whether ``legal`` may list anything: the round runs, nothing is due, the seat is active and connected."""
     return s.outcome is None and now < s.due() and seat in s.active and seat not in s.offline

@@ -7,6 +7,7 @@ never shuffles.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from apps.games.contract import RuleError, Seat, Setup, Spec
@@ -43,7 +44,7 @@ def _check_seats(spec: Spec, seats: Any) -> None:
         raise RuleError("bad_seats")
     if any(type(seat) is not int or not 0 <= seat <= SEAT_MAX for seat in seats):
         raise RuleError("bad_seats")
-    if any(seat >= after for seat, after in zip(seats, seats[1:], strict=False)):
+    if any(seat >= after for seat, after in pairwise(seats)):
         raise RuleError("bad_seats")
 
 
