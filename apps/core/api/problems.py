@@ -23,6 +23,7 @@ from rest_framework.views import set_rollback
 from apps.core.api.parsers import BodyTooLarge, pointer_part
 from apps.core.errors import ApplicationError
 from apps.core.logs import request_id
+from apps.core.retries import sqlstate
 from apps.games.contract import RuleError
 
 CONTENT_TYPE = "application/problem+json"
@@ -82,11 +83,6 @@ class DatabaseUnavailable(ApplicationError):
     money_moved = "unknown"
     retry = True
     same_key = True
-
-
-def sqlstate(error: BaseException) -> str | None:
-    """Return the SQLSTATE of a database error, where the server sent one."""
-    return getattr(error.__cause__, "sqlstate", None)
 
 
 def problem_of(error: BaseException) -> Problem | None:
