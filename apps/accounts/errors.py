@@ -128,6 +128,30 @@ class PlayerClosed(ApplicationError):
     title = "The player's account is closed."
 
 
+class LimitExceeded(ApplicationError):
+    """A limit that the player has set would be passed; ``kind``, ``currency`` and ``limit`` say which."""
+
+    code = "limit_exceeded"
+    status = 403
+    title = "A limit of the player would be passed."
+
+
+class LimitCurrencyInvalid(ApplicationError):
+    """A limit of money needs a currency, a limit of minutes has none."""
+
+    code = "limit_currency_invalid"
+    status = 422
+    title = "Limits of money have a currency, limits of minutes have none."
+
+
+class ExclusionTooShort(ApplicationError):
+    """An exclusion lasts at least a day; ``until_ms_min`` is the earliest end."""
+
+    code = "exclusion_too_short"
+    status = 422
+    title = "An exclusion lasts at least 24 hours."
+
+
 class GamingDisabled(ApplicationError):
     """New play is stopped for the whole operator; payouts and withdrawals go on."""
 

@@ -11,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from apps.accounts.limits import MINUTE_KINDS, LimitKind
 from apps.accounts.principals import SCOPES
 from apps.core.ids import new_id
 
@@ -66,6 +67,10 @@ class ApiKey(models.Model):
     prefix = models.CharField(max_length=12, unique=True)
     secret_sha256 = models.BinaryField(max_length=32)
     scopes = ArrayField(models.CharField(max_length=16))
+    signature_alg = models.CharField(max_length=16, default="", blank=True)
+    """How requests with the key are signed: ``ed25519``, ``hmac-sha256``, or empty where they are not."""
+    signature_public_key = models.BinaryField(max_length=32, default=b"", blank=True)
+    """The operator's public key where the signature is Ed25519.  An HMAC secret is derived, not kept."""
     addresses = ArrayField(models.CharField(max_length=43), default=list, blank=True)
     """Networks in CIDR form from which the key may be used; empty means from anywhere."""
     created_at_ms = models.BigIntegerField()
@@ -80,6 +85,11 @@ class ApiKey(models.Model):
             models.CheckConstraint(name="accounts_apikey_slot", condition=Q(slot__lt=KEY_SLOTS)),
             models.CheckConstraint(
                 name="accounts_apikey_scopes", condition=Q(scopes__contained_by=list(SCOPES), scopes__len__gt=0)
+            ),
+            models.CheckConstraint(
+                name="accounts_apikey_signature",
+                condition=(~Q(signature_public_key=b"") & Q(signature_alg="ed25519"))
+                | Q(signature_public_key=b"", signature_alg__in=["", "hmac-sha256"]),
             ),
         )
 
@@ -141,3 +151,78 @@ class PlayerSession(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+
+class LimitChange(models.Model):
+    """A change of one limit of a player; never altered, never deleted."""
+
+    id = models.BigAutoField(primary_key=True)
+    operator = models.ForeignKey(Operator, on_delete=models.PROTECT, related_name="+")
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=32, choices=[(str(kind), str(kind)) for kind in LimitKind])
+    currency = models.CharField(max_length=8, default="", blank=True)
+    """Empty exactly for limits in minutes."""
+    value = models.BigIntegerField(null=True)
+    """Minor units or minutes; null is no limit."""
+    actor = models.CharField(max_length=64)
+    created_at_ms = models.BigIntegerField()
+    effective_at_ms = models.BigIntegerField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                name="accounts_limit_kind", condition=Q(kind__in=sorted(str(kind) for kind in LimitKind))
+            ),
+            models.CheckConstraint(
+                name="accounts_limit_currency",
+                condition=Q(kind__in=sorted(MINUTE_KINDS), currency="")
+                | (~Q(kind__in=sorted(MINUTE_KINDS)) & ~Q(currency="")),
+            ),
+            models.CheckConstraint(name="accounts_limit_value", condition=Q(value=None) | Q(value__gte=0)),
+            models.CheckConstraint(name="accounts_limit_times", condition=Q(effective_at_ms__gte=F("created_at_ms"))),
+        )
+        indexes = (models.Index(name="accounts_limit_player", fields=["player", "kind", "currency", "id"]),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.currency} {self.value}"
+
+
+class Exclusion(models.Model):
+    """A player's word that he does not want to play for a time or for ever; never altered, never deleted.
+
+    It holds for every player of the operator that is the same person.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    operator = models.ForeignKey(Operator, on_delete=models.PROTECT, related_name="+")
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+")
+    until_ms = models.BigIntegerField(null=True)
+    """When it ends (equal is over); null is never."""
+    actor = models.CharField(max_length=64)
+    created_at_ms = models.BigIntegerField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                name="accounts_exclusion_times", condition=Q(until_ms=None) | Q(until_ms__gt=F("created_at_ms"))
+            ),
+        )
+        indexes = (models.Index(name="accounts_exclusion_player", fields=["player"]),)
+
+    def __str__(self) -> str:
+        return f"{self.player_id} until {self.until_ms}"
+
+
+class RequestNonce(models.Model):
+    """A nonce of a signed request, kept as long as its timestamp could pass."""
+
+    id = models.BigAutoField(primary_key=True)
+    key = models.ForeignKey(ApiKey, on_delete=models.PROTECT, related_name="+")
+    nonce = models.CharField(max_length=64)
+    seen_at_ms = models.BigIntegerField(db_index=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(name="accounts_nonce_once", fields=["key", "nonce"]),)
+
+    def __str__(self) -> str:
+        return self.nonce

@@ -7,16 +7,26 @@ Source: docs/operators/keys-and-sessions.md.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Q
+
 from apps.accounts.errors import OperatorNotFound, PlayerNotFound
-from apps.accounts.models import ApiKey, Operator, OperatorStatus, Player, PlayerSession
+from apps.accounts.limits import Change, Limit, limit_at
+from apps.accounts.models import ApiKey, Exclusion, LimitChange, Operator, OperatorStatus, Player, PlayerSession
+from apps.accounts.models import PlayerStatus as Status
 from apps.accounts.principals import PlayerPrincipal
+from apps.core.clock import now_ms
 
 KEYS_MAX = 100
 """Keys shown in a list, newest first."""
+CHANGES_MAX = 100
+"""Changes of limits shown in a list, newest first."""
+EXCLUDED = "excluded"
+FOR_EVER_MS = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,7 @@ class PlayerFacts:
     operator_id: UUID
     external_id: str
     status: str
+    """``active``, ``frozen``, ``excluded`` or ``closed``."""
     is_test: bool
     is_bot: bool
     person: str
@@ -56,36 +67,96 @@ def keys(*, operator_id: UUID) -> list[ApiKey]:
     return list(ApiKey.objects.filter(operator_id=operator_id).order_by("-created_at_ms", "pk")[:KEYS_MAX])
 
 
-def player_get(*, operator_id: UUID, player_id: UUID) -> PlayerFacts:
+def player_get(*, operator_id: UUID, player_id: UUID, now: int | None = None) -> PlayerFacts:
     """Return a player of the operator.
 
     Raises:
         PlayerNotFound: the operator has no such player.
     """
-    player = Player.objects.filter(operator_id=operator_id, pk=player_id).first()
-    if player is None:
+    found = players_get(operator_id=operator_id, player_ids=[player_id], now=now)
+    if player_id not in found:
         raise PlayerNotFound
-    return facts(player)
+    return found[player_id]
 
 
-def players_get(*, operator_id: UUID, player_ids: Collection[UUID]) -> dict[UUID, PlayerFacts]:
+def players_get(*, operator_id: UUID, player_ids: Collection[UUID], now: int | None = None) -> dict[UUID, PlayerFacts]:
     """Return those of the players that are the operator's, by id."""
-    rows = Player.objects.filter(operator_id=operator_id, pk__in=player_ids)
-    return {player.pk: facts(player) for player in rows}
+    rows = list(Player.objects.filter(operator_id=operator_id, pk__in=player_ids))
+    excluded = exclusions_in_force(players=rows, now=now_ms() if now is None else now)
+    return {player.pk: _facts(player, is_excluded=player.pk in excluded) for player in rows}
 
 
-def facts(player: Player) -> PlayerFacts:
-    """Return the facts of a player's row."""
+def _facts(player: Player, *, is_excluded: bool) -> PlayerFacts:
     return PlayerFacts(
         id=player.pk,
         operator_id=player.operator_id,
         external_id=player.external_id,
-        status=player.status,
+        status=EXCLUDED if is_excluded and player.status == Status.ACTIVE else player.status,
         is_test=player.is_test,
         is_bot=player.is_bot,
-        person=f"person:{player.person_key}" if player.person_key else f"player:{player.pk}",
+        person=person_name(player),
         token_version=player.token_version,
     )
+
+
+def exclusions_in_force(*, players: Collection[Player], now: int) -> dict[UUID, int | None]:
+    """Return who of the players is excluded at ``now``, with the end of it (Unix ms) or None for never.
+
+    An exclusion of one player holds for every player of the same operator with the same person key.
+    """
+    marked = [player for player in players if player.person_key]
+    person_of = {player.pk: _person(player) for player in players}
+    if marked:
+        # First the accounts, by the index on persons, then their exclusions: a join of both would read them all.
+        same = Q()
+        for player in marked:
+            same |= Q(operator_id=player.operator_id, person_key=player.person_key)
+        person_of |= {player.pk: _person(player) for player in Player.objects.filter(same)}
+    ends: dict[tuple[UUID, str], int] = {}
+    rows = Exclusion.objects.filter(Q(until_ms=None) | Q(until_ms__gt=now), player__in=list(person_of))
+    for player_id, until_ms in rows.values_list("player_id", "until_ms"):
+        person = person_of[player_id]
+        ends[person] = max(FOR_EVER_MS if until_ms is None else until_ms, ends.get(person, 0))
+    found = {player.pk: ends[_person(player)] for player in players if _person(player) in ends}
+    return {player_id: None if end == FOR_EVER_MS else end for player_id, end in found.items()}
+
+
+def _person(player: Player) -> tuple[UUID, str]:
+    return (player.operator_id, person_name(player))
+
+
+def person_name(player: Player) -> str:
+    """Return a text that two players of an operator share exactly if they are known to be one human."""
+    return f"person:{player.person_key}" if player.person_key else f"player:{player.pk}"
+
+
+def limits_of(*, player_ids: Collection[UUID], now: int) -> dict[UUID, dict[tuple[str, str], Limit]]:
+    """Return the limits of each of the players at ``now``, by kind and currency ('' for limits in minutes)."""
+    changes: dict[UUID, dict[tuple[str, str], list[Change]]] = {
+        player_id: defaultdict(list) for player_id in player_ids
+    }
+    for row in LimitChange.objects.filter(player__in=list(player_ids)).order_by("pk"):
+        change = Change(row.value, row.created_at_ms, row.effective_at_ms)
+        changes[row.player_id][row.kind, row.currency].append(change)
+    return {
+        player_id: {name: limit_at(listed, now) for name, listed in sorted(by_name.items())}
+        for player_id, by_name in changes.items()
+    }
+
+
+def limit_changes(*, operator_id: UUID, player_id: UUID) -> list[LimitChange]:
+    """Return the newest changes of a player's limits."""
+    return list(LimitChange.objects.filter(operator_id=operator_id, player=player_id).order_by("-pk")[:CHANGES_MAX])
+
+
+def sittings(*, player_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return when the latest sitting of each of the players began, Unix milliseconds."""
+    latest = (
+        PlayerSession.objects.filter(player__in=list(player_ids))
+        .order_by("player", "-created_at_ms", "-expires_at_ms")
+        .distinct("player")
+    )
+    return dict(latest.values_list("player_id", "sitting_at_ms"))
 
 
 def session_is_live(principal: PlayerPrincipal) -> bool:
@@ -106,4 +177,4 @@ SELECT EXISTS (
     WHERE s.id = %(session)s AND s.revoked_at_ms IS NULL AND s.token_version = p.token_version
 )
 """
-"""The question of ``session_is_live`` for a statement of another app's hot path; parameter ``session``, a session id."""
+"""The question of ``session_is_live`` for a statement of another app's hot path; parameter ``session``, its id."""

@@ -1,9 +1,9 @@
 """Player tokens: signed, short-lived, checked without the database.
 
 ``pt_`` and base64url of ``u8(1) || operator || player || session || u32(token_version) || u64(expires_ms) || MAC``,
-where MAC is HMAC-SHA-256 over everything before it.  The MAC key is HKDF-SHA-256 of Django's SECRET_KEY; tokens
-made under one of SECRET_KEY_FALLBACKS stay valid until they expire.  A token says who a player was when it was made: whether the session
-was revoked since is for the caller to ask (see apps.accounts.api.authentication).
+where MAC is HMAC-SHA-256 over everything before it.  The MAC key is HKDF-SHA-256 of Django's SECRET_KEY; tokens made
+under one of SECRET_KEY_FALLBACKS stay valid until they expire.  A token says who a player was when it was made: whether
+the session was revoked since is for the caller to ask (see apps.accounts.api.authentication).
 
 Source: docs/operators/keys-and-sessions.md, section Player sessions.
 """

@@ -52,8 +52,9 @@ class PlayersView(ApiView):
     def post(self, request: Request) -> Response:
         """Create a player under your own id, or return the one that has it."""
         body = validated(PlayerUpsertSerializer, request)
-        player = services.player_upsert(operator_id=operator_of(request).operator_id, **body)
-        return Response(PlayerSerializer(selectors.facts(player)).data)
+        operator_id = operator_of(request).operator_id
+        player = services.player_upsert(operator_id=operator_id, **body)
+        return Response(_player(operator_id, player.pk))
 
 
 class PlayerView(ApiView):
@@ -71,10 +72,11 @@ class PlayerView(ApiView):
     @extend_schema(operation_id="player_status_set", request=PlayerStatusSerializer, responses={200: PlayerSerializer})
     def patch(self, request: Request, player_id: UUID) -> Response:
         """Freeze, thaw or close a player. A closed player's sessions end at once, and it never opens again."""
-        selectors.player_get(operator_id=operator_of(request).operator_id, player_id=player_id)
+        operator_id = operator_of(request).operator_id
+        selectors.player_get(operator_id=operator_id, player_id=player_id)
         body = validated(PlayerStatusSerializer, request)
-        player = services.player_status_set(player_id=player_id, status=PlayerStatus(body["status"]))
-        return Response(PlayerSerializer(selectors.facts(player)).data)
+        services.player_status_set(player_id=player_id, status=PlayerStatus(body["status"]))
+        return Response(_player(operator_id, player_id))
 
 
 class SessionsView(ApiView):
@@ -148,6 +150,10 @@ def player_visible(request: Request, player_id: UUID) -> selectors.PlayerFacts:
     else:
         scope_check(principal, "read")
     return selectors.player_get(operator_id=principal.operator_id, player_id=player_id)
+
+
+def _player(operator_id: UUID, player_id: UUID) -> dict[str, Any]:
+    return dict(PlayerSerializer(selectors.player_get(operator_id=operator_id, player_id=player_id)).data)
 
 
 def _new_key(key: ApiKey, plaintext: str) -> dict[str, Any]:
