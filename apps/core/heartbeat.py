@@ -1,8 +1,8 @@
 """Signs of life, and what an outage does: nobody loses time because the service was away.
 
 Every API process beats the role ``api`` once a second.  When a beat finds the one before it older than GAP_MS, the
-service (or the database) was away meanwhile, and the registered hooks run in the same transaction; tables add the gap to
-the clocks of running rounds.  The row's lock lets exactly one process see a gap.
+service (or the database) was away meanwhile, and the registered hooks run in the same transaction; tables add the gap
+to the clocks of running rounds.  The row's lock lets exactly one process see a gap.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A request with an Idempotency-Key has its effect once, however often it is sent.
 
-The row that holds the answer is inserted in the same transaction as the effect, so both exist or neither does; a second
-request with the key waits on the primary key and then finds the finished answer.  A cache could lose the key, this cannot.
+The row that holds the answer is inserted in the same transaction as the effect, so both exist or neither does; a
+second request with the key waits on the primary key and then finds the finished answer.  A cache could lose the key,
+this cannot.
 
 Source: docs/developers/idempotency.md, table of cases.
 """
@@ -24,6 +25,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.api import problems
+from apps.core.clock import database_ms
 from apps.core.errors import ApplicationError
 from apps.core.retries import retry, sqlstate
 from apps.games.contract import RuleError
@@ -35,8 +37,6 @@ PURGE_BATCH = 5_000
 LOCK_TIMEOUT = "55P03"
 NOT_STORED = (401, 429)
 HEADER_REPLAYED = "Idempotency-Replayed"
-
-_NOW_MS = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 View = Callable[..., HttpResponseBase]
 
@@ -104,8 +104,8 @@ def idempotent(view: View | None = None, *, required: bool = True) -> View | Cal
     """Decorate a DRF handler method (``post``) so that its effect and its answer happen once per key.
 
     The decorator opens the outermost transaction and repeats it after a deadlock; the handler must not open a durable
-    one.  What the handler does is undone when it refuses, and kept with its answer when it succeeds.  Never use it where
-    the answer shows a secret: the answer is stored.
+    one.  What the handler does is undone when it refuses, and kept with its answer when it succeeds.  Never use it
+    where the answer shows a secret: the answer is stored.
 
     Args:
         required: refuse a request without a key; otherwise such a request is simply done.
@@ -193,8 +193,9 @@ def _claim(slot: Slot) -> HttpResponse | None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO core_idempotency (operator_id, subject_id, key, method, route, body_sha256, state,"
-                f" content_type, created_at_ms) VALUES (%s, %s, %s, %s, %s, %s, 'running', '', {_NOW_MS})"  # noqa: S608
+                "INSERT INTO core_idempotency"
+                " (operator_id, subject_id, key, method, route, body_sha256, state, content_type, created_at_ms)"
+                " VALUES (%s, %s, %s, %s, %s, %s, 'running', '', floor(extract(epoch FROM clock_timestamp()) * 1000))"
                 " ON CONFLICT DO NOTHING",
                 [slot.operator_id, slot.subject_id, slot.key, slot.method, slot.route, slot.fingerprint],
             )
@@ -216,9 +217,7 @@ def _claim(slot: Slot) -> HttpResponse | None:
     fingerprint, status, content_type, body = row
     if bytes(fingerprint) != slot.fingerprint:
         raise IdempotencyKeyReused
-    return HttpResponse(
-        bytes(body), status=status, content_type=content_type, headers={HEADER_REPLAYED: "true"}
-    )
+    return HttpResponse(bytes(body), status=status, content_type=content_type, headers={HEADER_REPLAYED: "true"})
 
 
 def _attempt(request: Request, view: Callable[[], HttpResponseBase]) -> HttpResponse:
@@ -278,7 +277,7 @@ def purge() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM core_idempotency WHERE ctid = ANY (ARRAY(SELECT ctid FROM core_idempotency"
-            f" WHERE created_at_ms < {_NOW_MS} - %s ORDER BY created_at_ms LIMIT %s))",  # noqa: S608
-            [RETENTION_MS, PURGE_BATCH],
+            " WHERE created_at_ms < %s ORDER BY created_at_ms LIMIT %s))",
+            [database_ms() - RETENTION_MS, PURGE_BATCH],
         )
         return cursor.rowcount

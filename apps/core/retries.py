@@ -1,6 +1,7 @@
 """Try a transaction again when the database asks for it, and only then.
 
-Serialisation failures and deadlocks undo the whole transaction, so the outermost caller, and nobody else, may repeat it.
+Serialisation failures and deadlocks undo the whole transaction, so the outermost caller, and nobody else, may repeat
+it.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ IDLE_IN_TRANSACTION_TIMEOUT_MS = env.int("SEALDECK_IDLE_IN_TRANSACTION_TIMEOUT_M
 
 def postgres(url: str, *, application: str, options: str, **more: Any) -> dict[str, Any]:
     """Return Django's settings for one login of the database."""
-    parsed: dict[str, Any] = environ.Env.db_url_config(url) if url else {"ENGINE": "django.db.backends.postgresql"}
+    parsed: dict[str, Any] = environ.Env.db_url_config(url)
     parsed["ENGINE"] = "django.db.backends.postgresql"
     parsed.setdefault("OPTIONS", {}).update({"application_name": application, "options": options})
     return {**parsed, "ATOMIC_REQUESTS": False, **more}
@@ -90,7 +90,7 @@ def postgres(url: str, *, application: str, options: str, **more: Any) -> dict[s
 DATABASES = {
     # The application's login: it can read and write rows, and nothing else.
     "default": postgres(
-        env.str("DATABASE_URL", default=""),
+        env.str("DATABASE_URL", default="postgresql://sealdeck_app@127.0.0.1/sealdeck"),
         application="sealdeck",
         options=(
             f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
@@ -102,14 +102,14 @@ DATABASES = {
     ),
     # The owner of the tables: `manage.py migrate --database owner`, nothing else.
     "owner": postgres(
-        env.str("DATABASE_OWNER_URL", default=""),
+        env.str("DATABASE_OWNER_URL", default="postgresql://sealdeck_owner@127.0.0.1/sealdeck"),
         application="sealdeck-owner",
         options="-c lock_timeout=10000",
         TEST={"TEMPLATE": "sealdeck_template", "DEPENDENCIES": []},
     ),
 }
 
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TIMEZONE = "UTC"
