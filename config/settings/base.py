@@ -14,6 +14,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 env = environ.Env()
 
 SECRET_KEY = env.str("SEALDECK_SECRET_KEY", default="")
+SECRET_KEY_FALLBACKS: list[str] = env.list("SEALDECK_SECRET_KEY_FALLBACKS", default=[])
 DEBUG = False
 ALLOWED_HOSTS: list[str] = env.list("SEALDECK_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 
@@ -120,7 +121,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.accounts.api.authentication.OperatorKeyAuthentication",
+        "apps.accounts.api.authentication.PlayerTokenAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["apps.core.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

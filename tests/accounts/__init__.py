@@ -1,0 +1,1 @@
+"""Tests of operators, keys, players, sessions, limits and exclusions."""
