@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from apps.games.contract import Game
 
 GAMES: dict[str, str] = {
     "monko": "apps.games.monko",
+    "monkey_butt": "apps.games.monkey_butt",
 }
 
 
@@ -30,3 +33,17 @@ def game(slug: str) -> Game[Any]:
     """
     rules: Game[Any] = import_module(GAMES[slug]).GAME
     return rules
+
+
+@cache
+def part(slug: str, name: str) -> ModuleType | None:
+    """Return an optional module of a game's package, or None if the game has none of this name.
+
+    There are three: ``bot`` (how a computer player chooses), ``disclosures`` (what the game's page lists under X-15),
+    ``paint`` (colours for the terminal).
+
+    Raises:
+        KeyError: no game has this slug.
+    """
+    module = f"{GAMES[slug]}.{name}"
+    return import_module(module) if find_spec(module) else None

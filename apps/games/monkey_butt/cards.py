@@ -1,0 +1,113 @@
+"""Monkey Butt: the packs, and what each card is.
+
+Rules: docs/games/monkey_butt.md, section Deck, B-1 and B-5.  Elsewhere in this package a card is its canonical index in
+the pack of the round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations
+from typing import Final
+
+from apps.games.contract import Card
+from apps.games.kit.cards import CardTable, table
+from apps.games.kit.opening import Options
+
+RANKS: Final = ("X", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "Z", "F", "G")
+"""Ranks as text, by their number: 0 stands for the super specials, which have no rank."""
+SUPER: Final = 0
+ONE: Final = 1
+EIGHT: Final = 8
+NUMBER_MAX: Final = 12
+ZEN: Final = 13
+PYRO: Final = 14
+KONG: Final = 15
+
+SUPERS: Final = (("XT", 2), ("XB", 2), ("XC", 3))
+DEVIL: Final = ("XD", 1)
+VERBS: Final = {"T": "thief", "B": "butt", "C": "cheeky", "D": "devil"}
+"""The verb that uses a super special, by the letter after its X."""
+
+_NUMBERS: Final = tuple(str(number) for number in (2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 1, 8))
+_STRENGTH: Final = (*_NUMBERS, "Z", "G", "XD", "XC", "XB", "XT", "F")
+"""Kinds of cards, weakest first (B-5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack(CardTable):
+    """One pack of cards and what its cards are, each by canonical index."""
+
+    run: int
+    """So many cards of one rank in a row burn the pile (B-11)."""
+    rank: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Number of the rank; 0 for a super special."""
+    colour: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Colour letter; empty for multi-colour Pyros and super specials."""
+    verb: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Verb that uses a super special; empty for all other cards."""
+    strength: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    """What the set-up clock sorts by, weakest first; no two cards are equal."""
+    ones: frozenset[int] = field(init=False, repr=False, compare=False)
+    """The cards of rank 1, which block their colour."""
+    bit: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """A bit of its own for each card with a rank, the bits of a rank side by side; 0 for a super special."""
+    shift: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """By rank, where its bits begin."""
+    sets: tuple[tuple[tuple[tuple[Card, ...], ...], ...], ...] = field(init=False, repr=False, compare=False)
+    """By rank and the bits of the cards at hand: all sets of them, in the order of ``legal``."""
+
+    def __post_init__(self) -> None:
+        # The zero-argument super() does not reach through the class that slots=True makes anew.
+        CardTable.__post_init__(self)
+        faces = [code.split("#")[0] for code in self.codes]
+        rank = tuple(SUPER if face[0] == "X" else RANKS.index(face[1:]) for face in faces)
+        kind = tuple(face if face[0] == "X" else face[1:] for face in faces)
+        by_rank = [[card for card, its in enumerate(rank) if its == number] for number in range(len(RANKS))]
+        by_rank[SUPER] = []
+        shift = tuple(sum(len(cards) for cards in by_rank[:number]) for number in range(len(RANKS)))
+        bit = [0] * len(faces)
+        for number, cards in enumerate(by_rank):
+            for place, card in enumerate(cards):
+                bit[card] = 1 << (shift[number] + place)
+        facts: dict[str, object] = {
+            "rank": rank,
+            "colour": tuple("" if face[0] in "MX" else face[0] for face in faces),
+            "verb": tuple(VERBS[face[1]] if face[0] == "X" else "" for face in faces),
+            "strength": tuple((_STRENGTH.index(its), card) for card, its in enumerate(kind)),
+            "ones": frozenset(by_rank[ONE]),
+            "bit": tuple(bit),
+            "shift": shift,
+            "sets": tuple(self._sets(cards) for cards in by_rank),
+        }
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
+
+    def _sets(self, cards: list[int]) -> tuple[tuple[tuple[Card, ...], ...], ...]:
+        """Return for each selection of these cards all its sets, smaller ones first."""
+        selections = []
+        for bits in range(1 << len(cards)):
+            held = [self.codes[card] for place, card in enumerate(cards) if bits >> place & 1]
+            selections.append(tuple(codes for size in range(1, len(held) + 1) for codes in combinations(held, size)))
+        return tuple(selections)
+
+
+@cache
+def _pack(colours: str, devil: bool) -> Pack:
+    faces = [(colour + rank, 1) for colour in colours for rank in RANKS[1:]]
+    faces += [("MF", 3), *SUPERS]
+    if devil:
+        faces.append(DEVIL)
+    return Pack(table(faces).codes, run=3 if len(colours) == 3 else 4)
+
+
+def pack(options: Options, seats: int) -> Pack:
+    """Return the pack for these options, all filled in, and this number of seats."""
+    if seats == 2 and options["quick"]:
+        colours = "PYB"
+    elif seats <= 5:
+        colours = "PYBK"
+    else:
+        colours = "PYBKO"
+    return _pack(colours, options["devil"] is True)
