@@ -1,0 +1,11 @@
+"""Django's registration of the wallets app."""
+
+from django.apps import AppConfig
+
+
+class WalletsConfig(AppConfig):
+    """The ledger."""
+
+    name = "apps.wallets"
+    label = "wallets"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,50 @@
+"""The values that the ledger hands out.  Amounts are integers in minor units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+AMOUNT_MINOR_MAX = 2**53 - 1
+"""The largest integer that every JSON reader keeps exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyFacts:
+    """What a table or a view needs to know of a currency."""
+
+    code: str
+    exponent: int
+    is_money: bool
+    min_buy_in_minor: int
+    rake_rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A player's balance: available is posted less held."""
+
+    posted_minor: int
+    held_minor: int
+
+    @property
+    def available_minor(self) -> int:
+        """Return what may be spent now."""
+        return self.posted_minor - self.held_minor
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One transaction as its player saw it: ``amount_minor`` is what his balance changed by."""
+
+    id: UUID
+    kind: str
+    external_id: str
+    player_id: UUID
+    currency: str
+    amount_minor: int
+    balance_after_minor: int
+    round_id: UUID | None
+    created_at_ms: int
+    replayed: bool = False
+    """True if an earlier request with the same id and content made it."""

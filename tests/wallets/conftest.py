@@ -1,0 +1,52 @@
+"""A house with an operator, a points currency and as many players as a test asks for."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import transaction
+
+from apps.accounts.services import operator_create, player_upsert
+from apps.wallets import selectors, services
+
+
+class House:
+    """One operator with points and players."""
+
+    def __init__(self, currency: str = "PTS") -> None:
+        self.currency = currency
+        self.operator, self.key = operator_create(name=f"house {uuid4().hex[:12]}")
+        self.operator_id: UUID = self.operator.pk
+
+    def player(self, amount_minor: int = 0, **facts: bool) -> UUID:
+        """Return a new player with so many points."""
+        player_id = player_upsert(operator_id=self.operator_id, external_id=uuid4().hex, **facts).pk
+        if amount_minor:
+            self.credit(player_id, amount_minor)
+        return player_id
+
+    def credit(self, player_id: UUID, amount_minor: int, external_id: str | None = None) -> None:
+        """Put points on a player's account."""
+        with transaction.atomic():
+            services.wallet_credit(
+                operator_id=self.operator_id,
+                player_id=player_id,
+                currency=self.currency,
+                amount_minor=amount_minor,
+                external_id=external_id or uuid4().hex,
+                actor="test",
+            )
+
+    def available(self, player_id: UUID) -> int:
+        """Return what the player may spend."""
+        return selectors.balance(
+            operator_id=self.operator_id, player_id=player_id, currency=self.currency
+        ).available_minor
+
+
+@pytest.fixture
+def house() -> House:
+    """Return a fresh operator with the points currency PTS."""
+    services.currency_create(code="PTS", exponent=0, is_money=False)
+    return House()
