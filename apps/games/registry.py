@@ -16,6 +16,7 @@ from apps.games.contract import Game
 GAMES: dict[str, str] = {
     "monko": "apps.games.monko",
     "monkey_butt": "apps.games.monkey_butt",
+    "mongooz": "apps.games.mongooz",
 }
 
 
