@@ -1,0 +1,5 @@
+"""Wonky: get rid of your cards by building a common tower.  Rules: docs/games/wonky.md."""
+
+from apps.games.wonky.game import Wonky
+
+GAME = Wonky()
