@@ -30,6 +30,7 @@ SPEC: Final = Spec(
     seats_max=4,
     clocks={"turn_ms": TURN_MS, "pilot_ms": PILOT_MS, "turn_cap": TURN_CAP},
     unsequenced=frozenset({"call"}),
+    refusals=frozenset({"does_not_fit"}),
 )
 
 
