@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from apps.games.contract import Card
 
+_MASK = (1 << 64) - 1
+
 WORDS = 65_536
 """Number of values of one word."""
 
@@ -55,3 +57,22 @@ def _below(words: Iterator[int], m: int) -> int:
         if word < limit:
             return word % m
     raise AssertionError("a stream has no end")
+
+
+class Dice:
+    """A quick stream of numbers for policies and bots: who does what in a simulation, never what a deck looks like.
+
+    A 64-bit linear congruential generator (Knuth's MMIX constants) of which the upper half is used.
+    """
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed * 2 + 1) & _MASK
+        for _ in range(4):
+            self.below(2)
+
+    def below(self, m: int) -> int:
+        """Return an integer in [0, m), m at least 1."""
+        self._state = state = (self._state * 6364136223846793005 + 1442695040888963407) & _MASK
+        return ((state >> 32) * m) >> 32

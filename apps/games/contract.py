@@ -78,6 +78,8 @@ class Spec:
     """Names of the chance streams besides ``deck`` and ``first-seat``; ``/n`` stands for a number counted from 0."""
     unsequenced: frozenset[str] = frozenset()
     """Verbs that name their own window or turn and are exempt from the sequence check."""
+    refusals: frozenset[str] = frozenset()
+    """Codes with which an action that ``legal`` lists may still be refused; none but where the rule page says so."""
     match_game: bool = False
     """True where one buy-in and one pot span several rounds."""
 
