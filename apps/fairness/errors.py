@@ -1,7 +1,7 @@
 """What the fairness application refuses, one class per code.
 
-``AssertionError`` is raised where the caller inside the server is wrong; these classes are for what a client or the world
-may do.  No text or fact of an error depends on a card, a seed or a key.
+``AssertionError`` is raised where the caller inside the server is wrong; these classes are for what a client or the
+world may do.  No text or fact of an error depends on a card, a seed or a key.
 """
 
 from __future__ import annotations

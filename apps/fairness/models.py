@@ -1,8 +1,8 @@
 """Tables of the fairness application: rounds, records, generations, keys, the public log and its counters.
 
-Implements the storage of docs/fairness/protocol.md, sections 2, 3, 6, 10 and 11.  What must never change is guarded by the
-triggers, grants and size checks of migration 0002, not by this module.  No table here holds money or personal data, and
-the columns that end in ``_sealed`` are ciphertext that no reading role may select.
+Implements the storage of docs/fairness/protocol.md, sections 2, 3, 6, 10 and 11.  What must never change is guarded by
+the triggers, grants and size checks of migrations 0002 and 0003, not by this module.  No table here holds money or
+personal data, and the columns that end in ``_sealed`` are ciphertext that no reading role may select.
 """
 
 from __future__ import annotations
@@ -74,9 +74,6 @@ class FairRound(models.Model):
     deck_hash = models.BinaryField(null=True)
     order_hash = models.BinaryField(null=True)
     opener = models.SmallIntegerField(null=True)
-    entropy_digest = models.BinaryField(null=True)
-    """E of section 5; with the seed and ``key_salt`` it gives the key schedule."""
-    key_salt = models.BinaryField(null=True)
     opened_at_ms = models.BigIntegerField()
     closed_at_ms = models.BigIntegerField(null=True)
     dealt_at_ms = models.BigIntegerField(null=True)
@@ -102,8 +99,6 @@ class FairRound(models.Model):
                 | Q(
                     order_hash__isnull=False,
                     opener__isnull=False,
-                    entropy_digest__isnull=False,
-                    key_salt__isnull=False,
                     dealt_at_ms__isnull=False,
                 ),
                 name="fairness_round_deck_complete",

@@ -1,8 +1,8 @@
 """Encryption at rest: seeds, signing keys, generation sources and state snapshots, under the key-encryption keys.
 
-Implements docs/fairness/protocol.md, section 10 for seeds.  Everything else is AES-256-GCM under a key derived for its one
-purpose and owner, so that a key-encryption key itself encrypts seeds only and stays far below its limit of uses.  Every
-sealed value names its key-encryption key and is bound to what it belongs to: moved elsewhere, it does not open.
+Implements docs/fairness/protocol.md, section 10 for seeds.  Everything else is AES-256-GCM under a key derived for its
+one purpose and owner, so that a key-encryption key itself encrypts seeds only and stays far below its limit of uses.
+Every sealed value names its key-encryption key and is bound to what it belongs to: moved elsewhere, it does not open.
 
 Never writes, logs or caches an opened value.
 """

@@ -12,7 +12,6 @@ ALTER TABLE fairness_round
         octet_length(seed_commit) = 32 AND octet_length(open_hash) = 32 AND octet_length(last_hash) = 32
         AND octet_length(seed_sealed) BETWEEN 62 AND 317
         AND octet_length(close_hash) = 32 AND octet_length(deck_hash) = 32 AND octet_length(order_hash) = 32
-        AND octet_length(entropy_digest) = 32 AND octet_length(key_salt) = 32
     );
 ALTER TABLE fairness_record
     ADD CONSTRAINT fairness_record_sizes CHECK (
@@ -75,9 +74,9 @@ BEGIN
         OR (OLD.close_hash IS NOT NULL AND OLD.beacon_round IS DISTINCT FROM NEW.beacon_round)
         OR (OLD.close_hash IS NOT NULL AND OLD.closed_at_ms IS DISTINCT FROM NEW.closed_at_ms)
         OR (OLD.deck_hash IS NOT NULL AND
-            (OLD.deck_hash, OLD.order_hash, OLD.opener, OLD.entropy_digest, OLD.key_salt, OLD.dealt_at_ms)
+            (OLD.deck_hash, OLD.order_hash, OLD.opener, OLD.dealt_at_ms)
             IS DISTINCT FROM
-            (NEW.deck_hash, NEW.order_hash, NEW.opener, NEW.entropy_digest, NEW.key_salt, NEW.dealt_at_ms))
+            (NEW.deck_hash, NEW.order_hash, NEW.opener, NEW.dealt_at_ms))
     THEN
         RAISE EXCEPTION 'what a record fixed never changes' USING ERRCODE = 'restrict_violation';
     END IF;
@@ -181,7 +180,8 @@ CREATE TRIGGER fairness_log_keep BEFORE DELETE ON fairness_log
 CREATE FUNCTION fairness_signing_key_guard() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF (OLD.kid, OLD.use, OLD.public_key, OLD.added_id) IS DISTINCT FROM (NEW.kid, NEW.use, NEW.public_key, NEW.added_id)
+    IF (OLD.kid, OLD.use, OLD.public_key, OLD.added_id)
+        IS DISTINCT FROM (NEW.kid, NEW.use, NEW.public_key, NEW.added_id)
         OR (OLD.revoked_id IS NOT NULL AND NEW.revoked_id IS DISTINCT FROM OLD.revoked_id)
     THEN
         RAISE EXCEPTION 'a key keeps its name, and a revoked one stays revoked' USING ERRCODE = 'restrict_violation';

@@ -24,8 +24,8 @@ TABLES = (
 
 APP_UPDATES = {
     "fairness_round": (
-        "stage, last_hash, close_hash, beacon_round, closed_at_ms, deck_hash, order_hash, opener, entropy_digest,"
-        " key_salt, dealt_at_ms, ended_at_ms"
+        "stage, last_hash, close_hash, beacon_round, closed_at_ms, deck_hash, order_hash, opener,"
+        " dealt_at_ms, ended_at_ms"
     ),
     "fairness_record": "log_index, merged_at_ms",
     "fairness_log": "size, holder, epoch, seen_at_ms, stopped_reason, stopped_detail, stopped_at_ms",
@@ -39,7 +39,7 @@ APP_INSERTS = (*(table for table in TABLES if table not in ("fairness_signing_ke
 READER_COLUMNS = {
     "fairness_round": (
         "id, table_id, index, game, entropy, stage, seed_commit, open_hash, last_hash, close_hash, beacon_round,"
-        " deck_hash, order_hash, opener, entropy_digest, key_salt, opened_at_ms, closed_at_ms, dealt_at_ms, ended_at_ms"
+        " deck_hash, order_hash, opener, opened_at_ms, closed_at_ms, dealt_at_ms, ended_at_ms"
     ),
     "fairness_generation": "id, round_id, gen, stream, n, root",
     "fairness_signing_key": "kid, use, public_key, added_id, revoked_id",

@@ -1,0 +1,379 @@
+"""What the rest of the server, and everybody, may read: records, checkpoints, proofs, keys, evidence, statistics.
+
+Implements docs/fairness/protocol.md, sections 11 and 12.  Nothing here opens a sealed value before its round has ended.
+Proofs read O(log n) tiles; no request counts or hashes a whole table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Max, Sum
+
+from apps.fairness import conf, sealing, tree
+from apps.fairness.errors import LogUnavailable, ProofRange, RoundUnknown, TileUnknown
+from apps.fairness.models import (
+    LOG_ROW_ID,
+    BeaconValue,
+    Checkpoint,
+    Cosignature,
+    DeckOrder,
+    FairRound,
+    Generation,
+    KeyUse,
+    Log,
+    Record,
+    RecordType,
+    SigningKey,
+    Stage,
+    Tally,
+)
+from apps.fairness.protocol import log as log_rules
+from apps.fairness.protocol.beacon import QUICKNET, round_time_s
+from apps.fairness.protocol.notes import TYPE_ED25519, VerifierKey
+from apps.fairness.protocol.tiles import ENTRIES, TILE_HEIGHT, TILE_WIDTH, Level
+
+KEYS_MAX = 4000
+"""Key entries of one bundle at most (section 12)."""
+ROUNDS_MAX = 500
+"""Rounds of one page of a table's list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The newest checkpoint that counts: signed by the log and, where a quorum is set, cosigned."""
+
+    size: int
+    root: str
+    note: str
+    """With the lines of its cosigners."""
+
+    def view(self) -> dict[str, Any]:
+        """Return it for clients."""
+        return {"size": self.size, "root": self.root, "note": self.note}
+
+
+def published() -> Published | None:
+    """Return the newest checkpoint that counts, or None while there is none."""
+    quorum = conf.quorum()
+    rows = Checkpoint.objects.order_by("-size")
+    if quorum:
+        rows = rows.annotate(witnesses=Count("cosignatures__witness", distinct=True)).filter(witnesses__gte=quorum)
+    newest = rows.first()
+    if newest is None:
+        return None
+    return Published(newest.size, bytes(newest.root).hex(), note_of(newest))
+
+
+def note_of(checkpoint: Checkpoint, *, before_s: int | None = None) -> str:
+    """Return a checkpoint's note with the lines of its cosigners.
+
+    Args:
+        before_s: only cosignatures of an earlier time, Unix seconds.
+    """
+    if not conf.witnesses():
+        return checkpoint.note
+    rows = Cosignature.objects.filter(checkpoint=checkpoint)
+    if before_s is not None:
+        rows = rows.filter(at_s__lt=before_s)
+    return checkpoint.note + "".join(rows.order_by("id").values_list("line", flat=True))
+
+
+def _contains(round_id: UUID, type_: RecordType) -> dict[str, Any] | None:
+    index = Record.objects.filter(round_id=round_id, type=type_).values_list("log_index", flat=True).first()
+    if index is None:
+        return None
+    newest = published()
+    return newest.view() if newest is not None and newest.size > index else None
+
+
+def open_published(round_id: UUID) -> dict[str, Any] | None:
+    """Return the newest published checkpoint if it contains the round's open record: ``size``, ``root``, ``note``."""
+    return _contains(round_id, RecordType.OPEN)
+
+
+def close_published(round_id: UUID) -> dict[str, Any] | None:
+    """Return the newest published checkpoint if it contains the round's close record: ``size``, ``root``, ``note``."""
+    return _contains(round_id, RecordType.CLOSE)
+
+
+def records(round_id: UUID) -> list[dict[str, Any]]:
+    """Return the round's log entries in order, as objects, merged or not; empty where there is no such round."""
+    rows = Record.objects.filter(round_id=round_id).order_by("place").values_list("entry", flat=True)
+    return [json.loads(bytes(entry)) for entry in rows]
+
+
+def round_records(round_id: UUID) -> list[dict[str, Any]]:
+    """Return the round's log entries in order with their hash and place in the log.
+
+    Raises:
+        RoundUnknown: there is no such round.
+    """
+    rows = Record.objects.filter(round_id=round_id).order_by("place")
+    result = [
+        {
+            "record": json.loads(bytes(row.entry)),
+            "hash": bytes(row.record_hash).hex(),
+            "index": row.log_index,
+            "signed_ms": row.signed_at_ms,
+            "merged_ms": row.merged_at_ms,
+        }
+        for row in rows
+    ]
+    if not result:
+        raise RoundUnknown
+    return result
+
+
+def table_rounds(table_id: UUID, *, start: int, limit: int) -> list[dict[str, Any]]:
+    """Return the rounds of a table from an index on: ``index``, ``round``, ``stage``; at most 500."""
+    rows = FairRound.objects.filter(table_id=table_id, index__gte=start).order_by("index")
+    found = rows.values_list("index", "pk", "stage")[: min(limit, ROUNDS_MAX)]
+    return [{"index": index, "round": pk.hex, "stage": stage} for index, pk, stage in found]
+
+
+def beacon_signature(round_id: UUID) -> bytes | None:
+    """Return the verified beacon signature that a closed round waits for, once it was fetched."""
+    number = FairRound.objects.filter(pk=round_id).values_list("beacon_round", flat=True).first()
+    if number is None:
+        return None
+    row = BeaconValue.objects.filter(chain=QUICKNET, beacon_round=number).values_list("signature", flat=True).first()
+    return None if row is None else bytes(row)
+
+
+def log_origin() -> str:
+    """Return the log's name.
+
+    Raises:
+        LogUnavailable: there is no log yet.
+    """
+    origin = Log.objects.filter(pk=LOG_ROW_ID).values_list("origin", flat=True).first()
+    if origin is None:
+        raise LogUnavailable
+    return origin
+
+
+def keys() -> list[dict[str, Any]]:
+    """Return all merged key entries in log order, each with its index."""
+    rows = Record.objects.filter(type=RecordType.KEY, log_index__isnull=False).order_by("log_index")
+    return [{"index": row.log_index, "record": json.loads(bytes(row.entry))} for row in rows]
+
+
+def trust() -> dict[str, Any]:
+    """Return what this server says should be believed of it: a trust file of section 11.
+
+    Raises:
+        LogUnavailable: there is no log yet.
+    """
+    origin = log_origin()
+    live = SigningKey.objects.filter(revoked__isnull=True)
+    log_key = live.filter(use=KeyUse.LOG).order_by("added").first()
+    root_key = live.filter(use=KeyUse.ROOT).order_by("added").first()
+    if log_key is None or root_key is None:
+        raise LogUnavailable
+    return {
+        "log": str(VerifierKey(origin, TYPE_ED25519, bytes(log_key.public_key))),
+        "root": bytes(root_key.public_key).hex(),
+        "witnesses": [witness.vkey for witness in conf.witnesses()],
+        "quorum": conf.quorum(),
+    }
+
+
+def _size(given: int | None) -> int:
+    newest = Checkpoint.objects.aggregate(size=Max("size"))["size"] or 0
+    if given is None:
+        return newest
+    if not 0 <= given <= newest:
+        raise ProofRange(size=newest)
+    return given
+
+
+def inclusion(index: int, size: int | None) -> dict[str, Any]:
+    """Return the proof that an entry is in the tree of a size.
+
+    Raises:
+        ProofRange: the size is not published, or the index not below it.
+    """
+    size = _size(size)
+    if not 0 <= index < size:
+        raise ProofRange(size=size)
+    source = tree.source(size)
+    path = log_rules.inclusion_path(source, index, size)
+    return {
+        "index": index,
+        "size": size,
+        "leaf": source(0, index).hex(),
+        "root": log_rules.stored_root(source, size).hex(),
+        "path": _hex(path),
+    }
+
+
+def consistency(old: int, new: int | None) -> dict[str, Any]:
+    """Return the proof that the tree of one size extends that of a smaller one.
+
+    Raises:
+        ProofRange: a size is not published, or the first is the greater.
+    """
+    new = _size(new)
+    if not 0 <= old <= new:
+        raise ProofRange(size=new)
+    return {"from": old, "to": new, "path": _hex(log_rules.consistency_path(tree.source(new), old, new))}
+
+
+def tile(level: Level, index: int, width: int) -> bytes:
+    """Return a tile or an entry bundle of the signed tree.
+
+    Raises:
+        TileUnknown: the signed tree does not have it, at this width.
+    """
+    size = _size(None)
+    height = 0 if level == ENTRIES else TILE_HEIGHT * int(level)
+    if (size >> height) - index * TILE_WIDTH < width:
+        raise TileUnknown
+    return tree.entries_bytes(index, width) if level == ENTRIES else tree.tile_bytes(int(level), index, width)
+
+
+def round_evidence(round_id: UUID) -> dict[str, Any]:
+    """Return the members ``records``, ``keys``, ``order``, ``generations`` and ``log`` of a round's bundle.
+
+    Only records in a published checkpoint are in it.  ``order`` is given once the deck record is; ``generations``,
+    whose sources are secret while the round runs, once the terminal record is.
+
+    Raises:
+        RoundUnknown: there is no such round.
+        LogUnavailable: nothing is published yet.
+
+    Source: docs/fairness/protocol.md, section 12.
+    """
+    round_ = FairRound.objects.defer("seed_sealed").filter(pk=round_id).first()
+    if round_ is None:
+        raise RoundUnknown
+    newest = published()
+    if newest is None:
+        raise LogUnavailable
+    own = list(Record.objects.filter(round=round_, log_index__lt=newest.size).order_by("place"))
+    entries = [json.loads(bytes(record.entry)) for record in own]
+    types = [record.type for record in own]
+    key_rows = _keys_needed(own)
+    indexes = [row.log_index for row in (*key_rows, *own) if row.log_index is not None]
+    source = tree.source(newest.size)
+    ended = bool({"reveal", "void"} & set(types))
+    return {
+        "records": entries,
+        "keys": [json.loads(bytes(row.entry)) for row in key_rows],
+        "order": _order(round_) if RecordType.DECK in types else [],
+        "generations": _generations(round_) if ended else [],
+        "log": {
+            "origin": log_origin(),
+            "checkpoint": newest.note,
+            "indexes": indexes,
+            "proofs": [_hex(log_rules.inclusion_path(source, index, newest.size)) for index in indexes],
+            "views": [
+                {"size": size, "proof": _hex(log_rules.consistency_path(source, size, newest.size))}
+                for size in _quoted(entries)
+            ],
+            "close": _close_evidence(round_, own, newest, source),
+        },
+    }
+
+
+def _keys_needed(own: Sequence[Record]) -> list[Record]:
+    """Return the key entries before the last record, the newest of them where there are too many for a bundle."""
+    if not own:
+        return []
+    last = own[-1].log_index
+    rows = Record.objects.filter(type=RecordType.KEY, log_index__lt=last).order_by("log_index")
+    return list(rows[:KEYS_MAX])
+
+
+def _order(round_: FairRound) -> list[str]:
+    assert round_.order_hash is not None
+    codes: list[str] = DeckOrder.objects.values_list("codes", flat=True).get(pk=bytes(round_.order_hash))
+    return codes
+
+
+def _generations(round_: FairRound) -> list[dict[str, Any]]:
+    assert round_.stage == Stage.ENDED, "the sources of generations are secret while a round runs"
+    return [
+        {
+            "gen": row.gen,
+            "stream": row.stream,
+            "from": list(sealing.cards_open(bytes(row.source_sealed), round_id=round_.pk, gen=row.gen)),
+        }
+        for row in Generation.objects.filter(round=round_).order_by("gen")
+    ]
+
+
+def _quoted(entries: Iterable[dict[str, Any]]) -> list[int]:
+    """Return the sizes of the checkpoints that seats quoted, ascending."""
+    rows = [row for entry in entries for row in (*entry["body"].get("roster", ()), *entry["body"].get("entropies", ()))]
+    return sorted({row["cp"]["size"] for row in rows if row["cp"] is not None})
+
+
+def _close_evidence(
+    round_: FairRound, own: Sequence[Record], newest: Published, source: log_rules.NodeSource
+) -> dict[str, Any] | None:
+    """Return the earliest checkpoint with the close record that enough witnesses cosigned before the beacon's time."""
+    close = next((record for record in own if record.type == RecordType.CLOSE), None)
+    if close is None or close.log_index is None or round_.beacon_round is None:
+        return None
+    before_s = round_time_s(round_.beacon_round)
+    rows = Checkpoint.objects.filter(size__gt=close.log_index, size__lte=newest.size).order_by("size")
+    if conf.quorum():
+        cosigned = rows.filter(cosignatures__at_s__lt=before_s)
+        counted = cosigned.annotate(witnesses=Count("cosignatures__witness", distinct=True))
+        rows = counted.filter(witnesses__gte=conf.quorum())
+    checkpoint = rows.first()
+    if checkpoint is None:
+        return None
+    size = checkpoint.size
+    return {
+        "checkpoint": note_of(checkpoint, before_s=before_s),
+        "proof": _hex(log_rules.inclusion_path(tree.source(size), close.log_index, size)),
+        "consistency": _hex(log_rules.consistency_path(source, size, newest.size)),
+    }
+
+
+def statistics(*, since: date | None = None) -> list[dict[str, Any]]:
+    """Return how rounds ended, by game and mode: counts, shares of all rounds, and delays of the last record.
+
+    Args:
+        since: first day counted, UTC; None counts all.
+
+    Source: docs/fairness/protocol.md, section 9.
+    """
+    rows = Tally.objects.all()
+    if since is not None:
+        rows = rows.filter(day__gte=since)
+    by = ("game", "entropy", "ending", "stage", "reason", "fault")
+    counted = list(
+        rows.values(*by)
+        .annotate(
+            count=Sum("rounds"), delay_ms=Sum("delay_sum_ms"), delay_longest_ms=Max("delay_max_ms"), overdue=Sum("late")
+        )
+        .order_by(*(F(name) for name in by))
+    )
+    whole: dict[tuple[str, str], int] = {}
+    for row in counted:
+        pair = (row["game"], row["entropy"])
+        whole[pair] = whole.get(pair, 0) + row["count"]
+    return [
+        {
+            **{name: row[name] for name in by},
+            "rounds": row["count"],
+            "share_ppm": row["count"] * 1_000_000 // whole[row["game"], row["entropy"]],
+            "delay_mean_ms": row["delay_ms"] // row["count"],
+            "delay_max_ms": row["delay_longest_ms"],
+            "late": row["overdue"],
+        }
+        for row in counted
+    ]
+
+
+def _hex(path: Iterable[bytes]) -> list[str]:
+    return [node.hex() for node in path]
