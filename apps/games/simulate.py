@@ -8,7 +8,6 @@ on one core.  Everything follows from the seed; the clock is read only to say ho
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import multiprocessing
 import os
@@ -38,8 +37,8 @@ TWINS = 3
 """How often each round is replayed with two hidden cards exchanged (law 7)."""
 BENCH_GAMES = 400
 BENCH_PAUSE_MS = 100
-PROGRESS_LINES = 20
-"""About so many lines of progress are written where the output is no terminal."""
+PROGRESS_S = 5
+"""A line of progress is written at most this often where the output is no terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,30 +263,22 @@ def bench(slug: str, games: int = BENCH_GAMES, seats: int = 4) -> tuple[int, flo
     game = registry.game(slug)
     ring = tuple(Seat(number) for number in range(min(seats, game.spec.seats_max)))
     dice = Dice(1)
-    below, legal, act, wake_at, outcome, actors = (
-        dice.below,
-        game.legal,
-        game.act,
-        game.wake_at,
-        game.outcome,
-        game.actors,
-    )
     steps = 0
     began = time.perf_counter()
     for seed in range(games):
         setup, chance = setup_of(game, seed, ring)
         state, now = game.start(setup, chance).state, setup.now
-        while outcome(state) is None:
+        while game.outcome(state) is None:
             now += BENCH_PAUSE_MS
-            due = wake_at(state)
-            seat = next(iter(actors(state)), None)
+            due = game.wake_at(state)
+            seat = next(iter(game.actors(state)), None)
             if seat is None or (due is not None and due <= now):
                 now = max(now, due or 0)
                 state = game.wake(state, now, chance).state
                 continue
-            listed = legal(state, seat, now)
+            listed = game.legal(state, seat, now)
             try:
-                state = act(state, seat, listed[below(len(listed))], now, chance).state
+                state = game.act(state, seat, listed[dice.below(len(listed))], now, chance).state
             except RuleError as error:
                 if error.code not in game.spec.refusals:
                     raise
@@ -321,18 +312,24 @@ def report(tally: Tally, seconds: float, laws: bool) -> str:
     return "\n".join(lines)
 
 
-def _show_progress(done: int, total: int, began: float, last: int) -> int:
-    """Write a bar on a terminal, else a line now and then; return the part that was last written."""
-    part = done * PROGRESS_LINES // total
-    if sys.stderr.isatty():
-        filled = done * 40 // total
-        sys.stderr.write(f"\r[{'#' * filled}{'.' * (40 - filled)}] {done}/{total}")
-        if done == total:
-            sys.stderr.write("\n")
-    elif part != last:
-        sys.stderr.write(f"{done}/{total} games, {time.perf_counter() - began:.0f} s\n")
-    sys.stderr.flush()
-    return part
+class Progress:
+    """Says how far it is: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.began = self.last = time.perf_counter()
+
+    def show(self, done: int) -> None:
+        """Write that so many games are done."""
+        now = time.perf_counter()
+        if sys.stderr.isatty():
+            filled = done * 40 // self.total
+            end = "\n" if done == self.total else ""
+            sys.stderr.write(f"\r[{'#' * filled}{'.' * (40 - filled)}] {done}/{self.total}{end}")
+        elif now - self.last >= PROGRESS_S:
+            self.last = now
+            sys.stderr.write(f"{done}/{self.total} games, {now - self.began:.0f} s\n")
+        sys.stderr.flush()
 
 
 def simulate(plan: Plan, processes: int) -> Tally:
@@ -343,13 +340,13 @@ def simulate(plan: Plan, processes: int) -> Tally:
     """
     firsts = range(plan.seed, plan.seed + plan.games, BATCH)
     batches = [replace(plan, seed=first, games=min(BATCH, plan.seed + plan.games - first)) for first in firsts]
-    tally, began, last = Tally(), time.perf_counter(), 0
+    tally, progress = Tally(), Progress(plan.games)
     with multiprocessing.Pool(processes) if processes > 1 else _InProcess() as pool:
         for result in pool.imap_unordered(play_batch, batches):
             if isinstance(result, GameFailed):
                 raise result
             tally.add(result)
-            last = _show_progress(tally.games, plan.games, began, last)
+            progress.show(tally.games)
     return tally
 
 

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from apps.games.contract import Action, Seat, View
-from apps.games.kit.cards import face
-from apps.games.monko.cards import ADDS, COLOUR, COLOURS, INDEX, POINTS, REVERSE, SKIP, SYMBOL
+from apps.games.monko.cards import ADDS, COLOUR, INDEX, POINTS, REVERSE, SKIP, SYMBOL
 
 FORGETS_ONE_IN = 5
 """One in so many chances to call is slept through, so that catching is part of the game against bots."""
@@ -31,9 +30,7 @@ def choose(view: View, legal: Sequence[Action], rng_int: Callable[[int], int]) -
     if not plays:
         return next(action for kind in ("take", "draw", "pass") for action in legal if action["type"] == kind)
     hands = {row["seat"]: row["hand"] for row in view["seats"]}
-    held = Counter(
-        card["card"][0] for card in hands[me] if face(card["card"])[0] in COLOURS and COLOUR[INDEX[card["card"]]]
-    )
+    held = Counter(COLOUR[INDEX[card["card"]]] for card in hands[me])
     pressed = len(hands[_next_seat(view)]) <= NEARLY_OUT
 
     def worth(action: Action) -> tuple[int, int, int]:
