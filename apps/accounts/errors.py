@@ -40,6 +40,56 @@ class SessionExpired(ApplicationError):
     title = "The player session is over."
 
 
+class SignatureRequired(ApplicationError):
+    """Requests of this kind are signed, and this one is not."""
+
+    code = "signature_required"
+    status = 401
+    title = "This request must be signed."
+
+
+class SignatureInvalid(ApplicationError):
+    """The signature is not one of this request by this key."""
+
+    code = "signature_invalid"
+    status = 401
+    title = "The signature of the request is not valid."
+
+
+class TimestampOutOfRange(ApplicationError):
+    """The signed timestamp is more than 300 s away from the server's time, which ``now_s`` tells."""
+
+    code = "timestamp_out_of_range"
+    status = 401
+    title = "The timestamp of the request is too far from the server's time."
+
+
+class NonceReused(ApplicationError):
+    """A request with this nonce came before; a retry is signed anew, with a new nonce and the same Idempotency-Key."""
+
+    code = "nonce_reused"
+    status = 401
+    title = "A request with this nonce came before."
+
+
+class SignatureKeyInvalid(ApplicationError):
+    """The public key is not an Ed25519 key in base64, or is given where none belongs."""
+
+    code = "signature_key_invalid"
+    status = 422
+    title = "The public key is not one for this way of signing."
+
+
+class RateLimited(ApplicationError):
+    """Too many requests with this key or by this player; ``Retry-After`` says when the next one passes."""
+
+    code = "rate_limited"
+    status = 429
+    title = "Too many requests."
+    retry = True
+    same_key = True
+
+
 class AddressNotAllowed(ApplicationError):
     """The key may be used from listed addresses only."""
 

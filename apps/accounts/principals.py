@@ -19,6 +19,10 @@ class OperatorPrincipal:
     operator_id: UUID
     key_id: UUID
     scopes: frozenset[str]
+    is_signed: bool = False
+    """Whether this very request carried a valid signature."""
+    must_sign: bool = False
+    """Whether the key's requests that move money or administer have to be signed."""
 
     @property
     def actor(self) -> str:

@@ -99,6 +99,12 @@ def _facts(player: Player, *, is_excluded: bool) -> PlayerFacts:
     )
 
 
+def players_excluded(*, operator_id: UUID, player_ids: Collection[UUID], now: int) -> dict[UUID, int | None]:
+    """Return who of the operator's players is excluded at ``now``, with the end of it (Unix ms) or None for never."""
+    rows = Player.objects.filter(operator_id=operator_id, pk__in=list(player_ids))
+    return exclusions_in_force(players=list(rows), now=now)
+
+
 def exclusions_in_force(*, players: Collection[Player], now: int) -> dict[UUID, int | None]:
     """Return who of the players is excluded at ``now``, with the end of it (Unix ms) or None for never.
 

@@ -113,7 +113,11 @@ class TestAuthentication:
     def test_refuses_a_key_that_differs_in_one_character(self, acme: Tenant) -> None:
         last = acme.api_key[-1]
         wrong = [acme.api_key[:-1] + ("A" if last != "A" else "B"), acme.api_key + "A", acme.api_key[:-1]]
-        wrong += ["sk_" + acme.api_key[3:].upper(), acme.api_key.replace("sk_", "sk_test_"), "sk_" + "a" * 12 + "_" + "b" * 43]
+        wrong += [
+            "sk_" + acme.api_key[3:].upper(),
+            acme.api_key.replace("sk_", "sk_test_"),
+            "sk_" + "a" * 12 + "_" + "b" * 43,
+        ]
         for text in wrong:
             answer = Caller(text)("GET", "/keys")
             assert (answer.status_code, answer.json()["code"]) == (401, "key_invalid"), text

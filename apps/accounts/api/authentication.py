@@ -15,11 +15,25 @@ from rest_framework.request import Request
 
 from apps.accounts import selectors
 from apps.accounts.addresses import address_check
-from apps.accounts.errors import KeyInvalid, TokenInvalid, Unauthenticated
+from apps.accounts.callers import Caller, caller_set
+from apps.accounts.errors import KeyInvalid, SignatureInvalid, TimestampOutOfRange, TokenInvalid, Unauthenticated
 from apps.accounts.keys import key_digest, key_matches, key_prefix
 from apps.accounts.models import ApiKey, OperatorStatus
+from apps.accounts.paths import path_of
 from apps.accounts.principals import OperatorPrincipal, PlayerPrincipal, Principal
+from apps.accounts.services.nonces import nonce_use
 from apps.accounts.services.operators import key_used
+from apps.accounts.signatures import (
+    HEADER_NONCE,
+    HEADER_SIGNATURE,
+    HEADER_TIMESTAMP,
+    NONCE,
+    SKEW_S_MAX,
+    Algorithm,
+    SignedRequest,
+    signature_check,
+    timestamp_read,
+)
 from apps.accounts.tokens import token_read
 from apps.core.clock import now_ms
 
@@ -50,14 +64,25 @@ class OperatorKeyAuthentication(BaseAuthentication):
         Raises:
             KeyInvalid: unknown or revoked, or its operator is closed.
             AddressNotAllowed: the key may be used from listed addresses only.
+            SignatureInvalid, TimestampOutOfRange, NonceReused: a signature came that is wrong, too far or a repetition.
         """
         credential = bearer(request)
         if not credential.startswith("sk_"):
             return None
+        now = now_ms()
         key = _key_find(credential)
         address_check(request.META, key.addresses)
-        key_used(key=key, now_ms=now_ms())
-        return AnonymousUser(), OperatorPrincipal(key.operator_id, key.pk, frozenset(key.scopes))
+        is_signed = _signature_check(request._request, key, now)
+        key_used(key=key, now_ms=now)
+        principal = OperatorPrincipal(
+            key.operator_id,
+            key.pk,
+            frozenset(key.scopes),
+            is_signed=is_signed,
+            must_sign=bool(key.signature_alg),
+        )
+        caller_set(request._request, Caller(principal, key.prefix))
+        return AnonymousUser(), principal
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge of a 401 answer."""
@@ -116,3 +141,39 @@ def _key_find(plaintext: str) -> ApiKey:
     if key is None or not matches or key.revoked_at_ms is not None or key.operator.status == OperatorStatus.CLOSED:
         raise KeyInvalid
     return key
+
+
+def _signature_check(request: HttpRequest, key: ApiKey, now: int) -> bool:
+    """Return whether the request is signed, having checked the signature if it is."""
+    header = request.headers.get(HEADER_SIGNATURE)
+    if header is None:
+        return False
+    if not key.signature_alg:
+        raise SignatureInvalid("No way of signing is agreed for this key.")
+    signed = SignedRequest(
+        key_prefix=key.prefix,
+        method=str(request.method),
+        path=path_of(request),
+        query=request.META.get("QUERY_STRING", ""),
+        timestamp=request.headers.get(HEADER_TIMESTAMP, ""),
+        nonce=request.headers.get(HEADER_NONCE, ""),
+        body=request.body,
+        idempotency_key=request.headers.get("Idempotency-Key", ""),
+    )
+    timestamp_s = timestamp_read(signed.timestamp)
+    if not NONCE.fullmatch(signed.nonce):
+        raise SignatureInvalid(f"{HEADER_NONCE} is 16 to 64 letters, digits, '-' and '_'.")
+    if not all(text.isascii() and text.isprintable() for text in (signed.query, signed.idempotency_key)):
+        raise SignatureInvalid("The query and the Idempotency-Key are printable ASCII.")
+    signature_check(
+        request=signed,
+        header=header,
+        key_id=key.pk,
+        algorithm=Algorithm(key.signature_alg),
+        public_key=bytes(key.signature_public_key),
+    )
+    # Only what is truly signed is told about clocks, and only that leaves a row behind.
+    if abs(now - timestamp_s * 1000) > SKEW_S_MAX * 1000:
+        raise TimestampOutOfRange(now_s=now // 1000)
+    nonce_use(key_id=key.pk, nonce=signed.nonce, now=now)
+    return True

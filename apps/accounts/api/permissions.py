@@ -9,13 +9,20 @@ Source: docs/operators/keys-and-sessions.md, section Scopes.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
-from apps.accounts.errors import ScopeMissing, Unauthenticated
+from apps.accounts import conf
+from apps.accounts.errors import ScopeMissing, SignatureRequired, Unauthenticated
 from apps.accounts.principals import SCOPES, OperatorPrincipal, PlayerPrincipal
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # Which reads the settings that name this module.
+
+SIGNED_SCOPES = frozenset({"money", "admin"})
+"""A stolen key alone neither moves money nor makes itself a key that could."""
 
 
 class IsOperator(BasePermission):
@@ -63,13 +70,16 @@ def scope(name: str) -> type[BasePermission]:
 
 
 def scope_check(principal: OperatorPrincipal, name: str) -> None:
-    """Return if the key has the scope.
+    """Return if the key has the scope, and the request the signature that the scope may ask for.
 
     Raises:
-        ScopeMissing: it has not.
+        ScopeMissing: the key has not the scope.
+        SignatureRequired: the scope asks for a signature.
     """
     if name not in principal.scopes:
         raise ScopeMissing(f"This needs a key with the scope '{name}'.", scope=name)
+    if name in SIGNED_SCOPES and not principal.is_signed and (principal.must_sign or conf.requires_signatures()):
+        raise SignatureRequired
 
 
 def principal_of(request: Request) -> OperatorPrincipal | PlayerPrincipal:

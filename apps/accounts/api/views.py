@@ -5,6 +5,7 @@ Source: docs/operators/keys-and-sessions.md.
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from rest_framework.response import Response
 from apps.accounts import selectors, services
 from apps.accounts.api.permissions import IsOperatorOrPlayer, operator_of, principal_of, scope, scope_check
 from apps.accounts.api.serializers import (
+    AnswerKeySerializer,
     KeyCreateSerializer,
     KeySerializer,
     NewKeySerializer,
@@ -29,7 +31,8 @@ from apps.accounts.api.serializers import (
 from apps.accounts.errors import PlayerNotFound
 from apps.accounts.models import ApiKey, PlayerStatus
 from apps.accounts.principals import PlayerPrincipal
-from apps.core.api.views import ApiView
+from apps.accounts.signatures import Algorithm, answer_keys, hmac_secret
+from apps.core.api.views import ApiView, PublicView
 
 
 def validated(serializer_class: type[Any], request: Request) -> dict[str, Any]:
@@ -67,7 +70,7 @@ class PlayerView(ApiView):
     @extend_schema(operation_id="player_get", responses={200: PlayerSerializer})
     def get(self, request: Request, player_id: UUID) -> Response:
         """Return a player."""
-        return Response(PlayerSerializer(player_visible(request, player_id)).data)
+        return Response(PlayerSerializer(player_visible(request, player_id, scope="read")).data)
 
     @extend_schema(operation_id="player_status_set", request=PlayerStatusSerializer, responses={200: PlayerSerializer})
     def patch(self, request: Request, player_id: UUID) -> Response:
@@ -120,8 +123,23 @@ class KeysView(ApiView):
     def post(self, request: Request) -> Response:
         """Create an API key. The answer holds the key itself, this once."""
         body = validated(KeyCreateSerializer, request)
-        key, plaintext = services.key_create(operator_id=operator_of(request).operator_id, **body)
+        signing = _signing(body.pop("signature", None))
+        key, plaintext = services.key_create(operator_id=operator_of(request).operator_id, signing=signing, **body)
         return Response(_new_key(key, plaintext), status=status.HTTP_201_CREATED)
+
+
+class AnswerKeysView(PublicView):
+    """Keys that sign the server's answers."""
+
+    @extend_schema(operation_id="answer_keys", responses={200: AnswerKeySerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """Return the public keys that sign answers, the one in use first."""
+        return Response(
+            [
+                {"kid": key.kid, "algorithm": "ed25519", "public_key": base64.b64encode(key.public_key).decode()}
+                for key in answer_keys()
+            ]
+        )
 
 
 class KeyView(ApiView):
@@ -136,19 +154,22 @@ class KeyView(ApiView):
         return Response(KeySerializer(key).data)
 
 
-def player_visible(request: Request, player_id: UUID) -> selectors.PlayerFacts:
-    """Return a player that the caller may see: any of an operator's own, or the player who calls.
+def player_visible(request: Request, player_id: UUID, *, scope: str) -> selectors.PlayerFacts:
+    """Return a player for whom the caller may act: any of an operator's own, or the player who calls.
+
+    Args:
+        scope: what an operator's key needs for it.
 
     Raises:
         PlayerNotFound: there is none, for this caller.
-        ScopeMissing: the operator's key may not read.
+        ScopeMissing: the operator's key has not the scope.
     """
     principal = principal_of(request)
     if isinstance(principal, PlayerPrincipal):
         if principal.player_id != player_id:
             raise PlayerNotFound
     else:
-        scope_check(principal, "read")
+        scope_check(principal, scope)
     return selectors.player_get(operator_id=principal.operator_id, player_id=player_id)
 
 
@@ -157,4 +178,12 @@ def _player(operator_id: UUID, player_id: UUID) -> dict[str, Any]:
 
 
 def _new_key(key: ApiKey, plaintext: str) -> dict[str, Any]:
-    return {**KeySerializer(key).data, "api_key": plaintext}
+    is_hmac = key.signature_alg == Algorithm.HMAC_SHA256
+    secret = base64.b64encode(hmac_secret(key.pk)).decode() if is_hmac else None
+    return {**KeySerializer(key).data, "api_key": plaintext, "hmac_secret": secret}
+
+
+def _signing(body: dict[str, Any] | None) -> services.Signing | None:
+    if body is None:
+        return None
+    return services.Signing(Algorithm(body["algorithm"]), base64.b64decode(body.get("public_key", "")))

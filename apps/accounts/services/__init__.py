@@ -4,7 +4,9 @@ Source: docs/operators/keys-and-sessions.md.  Every service opens a transaction 
 """
 
 from apps.accounts.services.limits import LimitWish, limits_set, player_exclude
+from apps.accounts.services.nonces import nonces_purge
 from apps.accounts.services.operators import (
+    Signing,
     key_create,
     key_revoke,
     operator_create,
@@ -18,9 +20,11 @@ __all__ = [
     "LimitWish",
     "LossSince",
     "SessionToken",
+    "Signing",
     "key_create",
     "key_revoke",
     "limits_set",
+    "nonces_purge",
     "operator_create",
     "operator_status_set",
     "player_exclude",

@@ -6,34 +6,48 @@ Source: docs/operators/keys-and-sessions.md, sections Operators and API keys.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from ipaddress import ip_network
 from uuid import UUID
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from django.db import transaction
 from django.db.models import Q
 
 from apps.accounts import conf
-from apps.accounts.errors import KeyLimitReached, KeyNotFound, OperatorNameTaken, OperatorNotFound
+from apps.accounts.errors import KeyLimitReached, KeyNotFound, OperatorNameTaken, OperatorNotFound, SignatureKeyInvalid
 from apps.accounts.keys import key_make
 from apps.accounts.models import KEY_SLOTS, ApiKey, Operator, OperatorStatus
 from apps.accounts.principals import SCOPES
+from apps.accounts.signatures import Algorithm
 from apps.core.clock import now_ms
 
 USED_RESOLUTION_MS = 60_000
 
 
+@dataclass(frozen=True, slots=True)
+class Signing:
+    """How requests with a key are signed; ``public_key`` is 32 bytes for Ed25519 and empty for HMAC."""
+
+    algorithm: Algorithm
+    public_key: bytes = b""
+
+
 @transaction.atomic
-def operator_create(*, name: str, scopes: Collection[str] = SCOPES) -> tuple[Operator, str]:
+def operator_create(
+    *, name: str, scopes: Collection[str] = SCOPES, signing: Signing | None = None
+) -> tuple[Operator, str]:
     """Create an operator with a first key and return it with the key's plaintext, which is kept nowhere.
 
     Raises:
         OperatorNameTaken: another operator has the name.
+        SignatureKeyInvalid: as key_create.
     """
     operator = Operator(name=name, created_at_ms=now_ms())
     Operator.objects.bulk_create([operator], ignore_conflicts=True)
     if not Operator.objects.filter(pk=operator.pk).exists():
         raise OperatorNameTaken(pointer="/name")
-    _key, plaintext = key_create(operator_id=operator.pk, scopes=scopes)
+    _key, plaintext = key_create(operator_id=operator.pk, scopes=scopes, signing=signing)
     return operator, plaintext
 
 
@@ -53,18 +67,27 @@ def operator_status_set(*, operator_id: UUID, status: OperatorStatus, reason: st
 
 @transaction.atomic
 def key_create(
-    *, operator_id: UUID, scopes: Collection[str], label: str = "main", addresses: Sequence[str] = ()
+    *,
+    operator_id: UUID,
+    scopes: Collection[str],
+    label: str = "main",
+    addresses: Sequence[str] = (),
+    signing: Signing | None = None,
 ) -> tuple[ApiKey, str]:
     """Create an API key and return it with its plaintext, which is kept nowhere.
 
     Args:
         label: what the key is for; two keys of a label may live at a time, so that one can replace the other.
         addresses: networks in CIDR form from which it may be used; empty means from anywhere.
+        signing: how its requests are signed; None where they are not.
 
     Raises:
+        SignatureKeyInvalid: the public key does not fit the algorithm.
         OperatorNotFound: no such operator.
         KeyLimitReached: two live keys have the label.
     """
+    if signing is not None:
+        _signing_check(signing)
     operator = _operator_lock(operator_id)
     taken = set(
         ApiKey.objects.filter(operator=operator, label=label, revoked_at_ms=None).values_list("slot", flat=True)
@@ -81,6 +104,8 @@ def key_create(
         secret_sha256=made.secret_sha256,
         scopes=[scope for scope in SCOPES if scope in scopes],
         addresses=[str(ip_network(address)) for address in addresses],
+        signature_alg=signing.algorithm if signing else "",
+        signature_public_key=signing.public_key if signing else b"",
         created_at_ms=now_ms(),
     )
     return key, made.plaintext
@@ -108,6 +133,17 @@ def key_used(*, key: ApiKey, now_ms: int) -> None:
         return
     stale = Q(last_used_at_ms=None) | Q(last_used_at_ms__lte=now_ms - USED_RESOLUTION_MS)
     ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at_ms=now_ms)
+
+
+def _signing_check(signing: Signing) -> None:
+    if signing.algorithm != Algorithm.ED25519:
+        if signing.public_key:
+            raise SignatureKeyInvalid("HMAC has no public key.", pointer="/signature/public_key")
+        return
+    try:
+        Ed25519PublicKey.from_public_bytes(signing.public_key)
+    except ValueError:
+        raise SignatureKeyInvalid("An Ed25519 public key has 32 bytes.", pointer="/signature/public_key") from None
 
 
 def _operator_lock(operator_id: UUID) -> Operator:
