@@ -1,8 +1,50 @@
 .DEFAULT_GOAL := help
-.PHONY: test
+.PHONY: help setup run test check fix bench verify shell clean
 
 PY := .venv/bin/python
 ARGS ?=
+# The first Python of the machine that is neither too old nor too new; .venv is made with it.
+SYSTEM_PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
+	command -v $$name >/dev/null 2>&1 && \
+	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && \
+	echo $$name && break; done)
+INSTALL = @if [ -z "$(SYSTEM_PYTHON)" ]; then \
+	echo "Sealdeck needs Python 3.11, 3.12 or 3.13: install one of them." >&2; exit 1; fi; \
+	$(SYSTEM_PYTHON) tools/setup.py
 
-test: ## Run the tests on throw-away PostgreSQL and Redis servers: make test ARGS="tests/core -q"
-	@$(PY) -m tools.services $(PY) -m pytest $(ARGS)
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: ## Make .venv and install everything for development
+	$(INSTALL) dev
+
+run: ## Start PostgreSQL, Redis, API, streams, workers and playing bots; Ctrl-C stops them
+	$(INSTALL) run
+	@exec $(PY) -m tools.run
+
+test: ## Run the tests on throw-away servers; ARGS="tests/core -q" chooses some
+	$(INSTALL) dev
+	@exec $(PY) -m tools.services $(PY) -m pytest $(ARGS)
+
+check: ## Lint, types, import contracts, migrations, OpenAPI document, links in docs
+	$(INSTALL) dev
+	@exec $(PY) -m tools.check
+
+fix: ## Repair what formatter, linter and OpenAPI writer can repair by themselves
+	$(INSTALL) dev
+	@exec $(PY) -m tools.check --fix
+
+bench: ## Run the benchmarks; ARGS chooses
+	$(INSTALL) bench
+	@exec $(PY) -m tools.bench $(ARGS)
+
+verify: ## Verify a round: ARGS="bundle.json", or the address of one
+	$(INSTALL) run
+	@exec $(PY) -m apps.fairness.protocol.verify $(ARGS)
+
+shell: ## Open a Django shell on the data of make run
+	$(INSTALL) run
+	@exec $(PY) -m tools.run shell
+
+clean: ## Remove the data of make run and everything else under var/
+	$(INSTALL:tools/setup.py=tools/clean.py)

@@ -7,10 +7,28 @@ from importlib.util import find_spec
 from django.apps import apps
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from apps.core.api import service
 
 API = [
     path("", include(f"apps.{name}.api.urls"))
-    for name in ("accounts", "wallets", "fairness", "history", "tables")
+    for name in ("accounts", "wallets", "fairness", "history", "tables", "webhooks")
     if apps.is_installed(f"apps.{name}") and find_spec(f"apps.{name}.api") and find_spec(f"apps.{name}.api.urls")
 ]
-urlpatterns: list[URLPattern | URLResolver] = [path("v1/", include(API)), path("admin/", admin.site.urls)]
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("v1/", include(API)),
+    path("health/live", service.live),
+    path("health/ready", service.ready),
+    path("metrics", service.metrics),
+    path("problems", service.problems),
+    path("problems/", service.problems),
+    path("problems/<str:code>", service.problem),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
+    path("docs/openapi.yaml", SpectacularAPIView.as_view(), name="openapi"),
+    path("admin/", admin.site.urls),
+]
+handler400 = "apps.core.api.problems.bad_request"
+handler403 = "apps.core.api.problems.forbidden"
+handler404 = "apps.core.api.problems.not_found"
+handler500 = "apps.core.api.problems.server_error"

@@ -76,7 +76,7 @@ def _die_with_parent(sign: signal.Signals) -> None:
 
 
 class Child:
-    """One child process with its log file."""
+    """One child process with its log file; it can be started again."""
 
     def __init__(
         self,
@@ -89,27 +89,42 @@ class Child:
         stop_signal: signal.Signals = signal.SIGTERM,
         user: int | None = None,
         group: int | None = None,
-        output: int | None = None,
+        to_terminal: bool = False,
     ) -> None:
         self.name = name
+        self.command = [str(part) for part in command]
         self.log = log
+        self.env = None if env is None else dict(env)
+        self.cwd = cwd
         self.stop_signal = stop_signal
+        self.user = user
+        self.group = group
+        self.to_terminal = to_terminal
+        """Let what the process prints reach the terminal; its errors go to the log all the same."""
+        self.started_s = 0.0
         log.parent.mkdir(parents=True, exist_ok=True)
-        linux = sys.platform == "linux"
-        with log.open("ab") as sink:
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process, for the first time or again."""
+        # Only between fork and exec, in a program without threads: the kernel is told to stop the child with us.
+        die = (lambda: _die_with_parent(self.stop_signal)) if sys.platform == "linux" else None
+        with self.log.open("ab") as sink:
             self.process = subprocess.Popen(
-                [str(part) for part in command],
+                self.command,
                 stdin=subprocess.DEVNULL,
-                stdout=sink if output is None else output,
+                stdout=None if self.to_terminal else sink,
                 stderr=sink,
-                env=None if env is None else dict(env),
-                cwd=cwd,
+                env=self.env,
+                cwd=self.cwd,
                 start_new_session=True,
-                user=user,
-                group=group,
-                extra_groups=None if user is None else [],
-                preexec_fn=(lambda: _die_with_parent(stop_signal)) if linux else None,
+                user=self.user,
+                group=self.group,
+                extra_groups=None if self.user is None else [],
+                preexec_fn=die,
             )
+        self.started_s = time.monotonic()
+        return self.process
 
     @property
     def pid(self) -> int:

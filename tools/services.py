@@ -15,7 +15,6 @@ import contextlib
 import importlib.util
 import os
 import pwd
-import secrets
 import shutil
 import signal
 import subprocess
@@ -29,6 +28,7 @@ import psycopg
 import redis
 
 from tools import roles
+from tools.keys import secret_file
 from tools.processes import Child, ToolError, answers, free_port, say
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,15 +61,6 @@ class Services:
             "DATABASE_URL": self.app_url,
             "REDIS_URL": self.redis_url,
         }
-
-
-def _secret(path: Path) -> str:
-    """Return the secret kept in the file, made once and readable by its owner only."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(24))
-    return path.read_text()
 
 
 def _pick_port(name: str, wanted: int | None) -> int:
@@ -164,7 +155,7 @@ class Postgres:
         """Start the server, on first use make its data folder; return the process and the superuser's URL."""
         self.home.mkdir(parents=True, exist_ok=True)
         password_file = self.home / "postgres.password"
-        password = _secret(password_file)
+        password = secret_file(password_file)
         self._own(password_file)
         data = self.home / "postgres-data"
         if not data.exists():
@@ -177,9 +168,9 @@ class Postgres:
             url = f"postgresql://{SUPERUSER}:{password}@127.0.0.1:{port}/postgres"
             try:
                 child.wait_ready("PostgreSQL to accept connections", lambda url=url: _accepts(url))  # type: ignore[misc]
-            except ToolError:
+            except BaseException as problem:
                 child.stop()
-                if attempt == PORT_TRIES - 1 or not answers(port):
+                if not isinstance(problem, ToolError) or attempt == PORT_TRIES - 1 or not answers(port):
                     raise
             else:
                 return child, url
@@ -253,7 +244,7 @@ def _redis_binary() -> Path:
 def redis_start(home: Path, wanted: int | None) -> tuple[Child, str]:
     """Start a Redis-protocol server that keeps nothing on disk; return the process and its URL."""
     home.mkdir(parents=True, exist_ok=True)
-    password = _secret(home / "redis.password")
+    password = secret_file(home / "redis.password")
     configuration = home / "redis.conf"
     for attempt in range(PORT_TRIES):
         port = _pick_port("the Redis-protocol server", wanted if attempt == 0 else None)
@@ -266,9 +257,9 @@ def redis_start(home: Path, wanted: int | None) -> tuple[Child, str]:
         url = f"redis://:{password}@127.0.0.1:{port}/0"
         try:
             child.wait_ready("the Redis-protocol server to answer", lambda url=url: _pongs(url))  # type: ignore[misc]
-        except ToolError:
+        except BaseException as problem:
             child.stop()
-            if attempt == PORT_TRIES - 1 or not answers(port):
+            if not isinstance(problem, ToolError) or attempt == PORT_TRIES - 1 or not answers(port):
                 raise
         else:
             return child, url

@@ -8,6 +8,8 @@ from typing import Any
 import django_stubs_ext
 import environ
 
+from apps.core import logs
+
 django_stubs_ext.monkeypatch()  # So that annotations such as models.Field[int, int] exist when the program runs.
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -34,6 +36,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -42,6 +45,8 @@ INSTALLED_APPS = [
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 MIDDLEWARE = [
+    "apps.core.middleware.request_context",
+    "apps.accounts.middleware.answer_headers",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -54,6 +59,12 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.int("SEALDECK_BODY_MAX_BYTES", default=65_536)
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "no-referrer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -78,6 +89,8 @@ STATIC_ROOT = BASE_DIR / "var" / "static"
 LOCK_TIMEOUT_MS = env.int("SEALDECK_LOCK_TIMEOUT_MS", default=2_000)
 STATEMENT_TIMEOUT_MS = env.int("SEALDECK_STATEMENT_TIMEOUT_MS", default=5_000)
 IDLE_IN_TRANSACTION_TIMEOUT_MS = env.int("SEALDECK_IDLE_IN_TRANSACTION_TIMEOUT_MS", default=10_000)
+DB_POOL_MAX = env.int("SEALDECK_DB_POOL_MAX", default=0)
+"""Connections of a pool shared by the threads of a process; 0 gives every thread a lasting connection of its own."""
 
 
 def postgres(url: str, *, application: str, options: str, **more: Any) -> dict[str, Any]:
@@ -97,8 +110,9 @@ DATABASES = {
             f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
             f" -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
         ),
-        CONN_MAX_AGE=None,
-        CONN_HEALTH_CHECKS=True,
+        # One thread per process keeps one connection; a process with many threads shares a pool.
+        CONN_MAX_AGE=None if not DB_POOL_MAX else 0,
+        CONN_HEALTH_CHECKS=not DB_POOL_MAX,
         TEST={"MIRROR": "owner"},
     ),
     # The owner of the tables: `manage.py migrate --database owner`, nothing else.
@@ -110,6 +124,9 @@ DATABASES = {
     ),
 }
 
+if DB_POOL_MAX:
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DB_POOL_MAX, "timeout": 5}
+
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 
 CELERY_BROKER_URL = REDIS_URL
@@ -118,13 +135,51 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60}
+
+
+def every(task: str, seconds: float) -> dict[str, Any]:
+    """Return a beat entry; a tick that no worker took before the next one is dropped, not heaped up."""
+    return {"task": task, "schedule": seconds, "options": {"expires": max(seconds, 1.0)}}
+
+
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "worker-beat": every("core.worker_beat", 5),
+    "idempotency-purge": every("core.idempotency_purge", 600),
+    "nonces-purge": every("accounts.nonces_purge", 60),
+    "tables-sweep": every("tables.sweep", 0.25),
+}
+
+LOGGING = logs.configuration(env.str("SEALDECK_LOG_LEVEL", default="INFO"))
+SEALDECK_METRICS_TOKEN = env.str("SEALDECK_METRICS_TOKEN", default="")
+
+# Where clients find us; the demo and the stream tickets need to know.
+SEALDECK_API_URL = env.str("SEALDECK_API_URL", default="http://127.0.0.1:8000")
+SEALDECK_STREAM_URL = env.str("SEALDECK_STREAM_URL", default="http://127.0.0.1:8001")
+
+# Keys of the fairness app: docs/fairness/operations.md.
+SEALDECK_KEKS: dict[str, str] = env.json("SEALDECK_KEKS", default={})
+SEALDECK_KEK_ID = env.str("SEALDECK_KEK_ID", default="")
+SEALDECK_LOG_ORIGIN = env.str("SEALDECK_LOG_ORIGIN", default="")
+SEALDECK_ROOT_KEY_FILE = env.str("SEALDECK_ROOT_KEY_FILE", default="")
+SEALDECK_LOG_ANCHOR_FILE = env.str("SEALDECK_LOG_ANCHOR_FILE", default="")
+SEALDECK_WITNESSES: list[dict[str, str]] = env.json("SEALDECK_WITNESSES", default=[])
+SEALDECK_WITNESS_QUORUM = env.int("SEALDECK_WITNESS_QUORUM", default=0)
+SEALDECK_BEACON_URLS: list[str] = env.list("SEALDECK_BEACON_URLS", default=[])
+
+SEALDECK_SANDBOX = env.bool("SEALDECK_SANDBOX", default=False)
+SEALDECK_REQUIRE_SIGNATURES = env.bool("SEALDECK_REQUIRE_SIGNATURES", default=False)
+SEALDECK_ANSWER_KEY = env.str("SEALDECK_ANSWER_KEY", default="")
+SEALDECK_TRUSTED_PROXIES: list[str] = env.list("SEALDECK_TRUSTED_PROXIES", default=[])
+SEALDECK_RATE_LIMITS = env.str("SEALDECK_RATE_LIMITS", default="")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "apps.accounts.api.authentication.OperatorKeyAuthentication",
         "apps.accounts.api.authentication.PlayerTokenAuthentication",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.accounts.api.throttles.CallerThrottle"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["apps.core.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -132,4 +187,21 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "apps.core.api.problems.handler",
     "UNAUTHENTICATED_USER": None,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Sealdeck",
+    "DESCRIPTION": "Provably fair, auditable card games: tables, rounds, wallets, proofs.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    # The pages' own files come from this server: no page loads anything from another host.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False},
 }

@@ -6,3 +6,6 @@ from config.settings.base import *  # noqa: F403
 from config.settings.base import SECRET_KEY
 
 SECRET_KEY = SECRET_KEY or "local-only-not-secret"
+WHITENOISE_USE_FINDERS = True
+"""Static files come from where they are, without collecting them first."""
+WHITENOISE_AUTOREFRESH = False

@@ -7,4 +7,8 @@ from config.settings.base import STATIC_ROOT
 
 SECRET_KEY = "test-only-not-secret"  # noqa: S105
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+WHITENOISE_USE_FINDERS = True
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+SEALDECK_KEKS = {"test-1": "11" * 32}
+SEALDECK_KEK_ID = "test-1"
+SEALDECK_LOG_ORIGIN = "test.sealdeck.example/log"

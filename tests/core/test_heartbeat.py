@@ -30,7 +30,7 @@ def silence(role: str, ms: int) -> None:
 @pytest.mark.django_db
 class TestBeat:
     def test_the_first_ever_is_no_outage(self, gaps: list[int]) -> None:
-        assert heartbeat.beat(heartbeat.API) == 0
+        assert heartbeat.beat(heartbeat.API) < 500
         assert gaps == []
 
     def test_a_short_silence_is_no_outage(self, gaps: list[int]) -> None:

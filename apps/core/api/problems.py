@@ -18,7 +18,6 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework import exceptions
-from rest_framework.views import set_rollback
 
 from apps.core.api.parsers import BodyTooLarge, pointer_part
 from apps.core.errors import ApplicationError
@@ -163,7 +162,6 @@ def handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse | None
     problem = problem_of(error)
     if problem is None:
         return None
-    set_rollback()
     if problem.status >= 500:
         _log.warning("request_failed", code=problem.code, error=repr(error), sqlstate=sqlstate(error))
     return render(problem, context["request"].path)

@@ -8,6 +8,8 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from apps.core import heartbeat, logs
+
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -15,10 +17,17 @@ class ApiView(APIView):
     """A view for callers with credentials; settings name the authentication classes."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Read the body once, so that signatures and idempotency see the very bytes that were sent."""
+        """Read the body once, see that the clocks are right, find out who calls, and tell the log."""
         if request.method in UNSAFE:
+            # Signatures and idempotency want the very bytes that were sent.
             _ = request._request.body
+        heartbeat.ensure()
+        logs.bind(table=kwargs.get("table_id"), round=kwargs.get("round_id"))
         super().initial(request, *args, **kwargs)
+        logs.bind(
+            operator=getattr(request.auth, "operator_id", None),
+            player=getattr(request.auth, "player_id", None),
+        )
 
 
 class PublicView(ApiView):

@@ -1,0 +1,81 @@
+"""Pages about the service itself: is it alive, is it ready, what does it count, what do its error codes mean."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from apps.core import health
+from apps.core.errors import ApplicationError
+
+
+@require_safe
+def live(request: HttpRequest) -> HttpResponse:
+    """Answer: this process runs.  Looks at nothing else, so that an outage elsewhere restarts nobody."""
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    """Answer whether the service can do its work: 200, or 503 with what is missing."""
+    found = health.findings()
+    ok = all(finding.ok for finding in found)
+    checks = {
+        finding.name: {"ok": finding.ok, "detail": finding.detail, "took_ms": finding.took_ms} for finding in found
+    }
+    return JsonResponse({"status": "ok" if ok else "failing", "checks": checks}, status=200 if ok else 503)
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Show the metrics of all processes of this machine to who knows SEALDECK_METRICS_TOKEN; 404 to others."""
+    expected = settings.SEALDECK_METRICS_TOKEN
+    offered = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not expected or not hmac.compare_digest(offered.encode(), expected.encode()):
+        raise Http404
+    registry = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _errors(of: type[ApplicationError] = ApplicationError) -> Iterator[type[ApplicationError]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from _errors(each)
+
+
+def _entry(error: type[ApplicationError]) -> dict[str, Any]:
+    return {
+        "code": error.code,
+        "status": error.status,
+        "title": error.title,
+        "money_moved": error.money_moved,
+        "retry": error.retry,
+        "same_key": error.same_key,
+    }
+
+
+@require_safe
+def problems(request: HttpRequest) -> HttpResponse:
+    """List every error code: did money move, may the request be repeated, with the same key."""
+    entries = {error.code: _entry(error) for error in _errors()}
+    return JsonResponse({"problems": [entries[code] for code in sorted(entries)]})
+
+
+@require_safe
+def problem(request: HttpRequest, code: str) -> HttpResponse:
+    """Explain one error code: where the ``type`` of a problem document leads."""
+    for error in _errors():
+        if error.code == code:
+            return JsonResponse(_entry(error))
+    raise Http404

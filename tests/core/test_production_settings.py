@@ -1,0 +1,72 @@
+"""Production starts with everything it needs, refuses everything weak, and passes Django's deployment checks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GOOD = {
+    "DJANGO_SETTINGS_MODULE": "config.settings.production",
+    "SEALDECK_SECRET_KEY": "vq3m0Zr8bTtXe2Ly5KdWn7Hs4Pf9Gj6Uc1Ra-oIiEhBxNkQwMzDp",
+    "SEALDECK_ALLOWED_HOSTS": "cards.example",
+    "SEALDECK_KEKS": json.dumps({"k1": "3f9c0b7a5d2e4c61" * 4}),
+    "SEALDECK_KEK_ID": "k1",
+    "SEALDECK_LOG_ORIGIN": "cards.example/log",
+    "DATABASE_URL": "postgresql://sealdeck_app:x@127.0.0.1/sealdeck",
+    "REDIS_URL": "redis://127.0.0.1/0",
+}
+
+
+def manage(*arguments: str, optimise: bool = False, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    """Run manage.py under production settings with some variables changed or taken away."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SEALDECK_", "DATABASE_"))}
+    env = {**kept, **GOOD, **changes}
+    command = [sys.executable, *(["-O"] if optimise else []), "manage.py", *arguments]
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env={name: value for name, value in env.items() if value is not None},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestProduction:
+    def test_passes_the_deployment_checks_without_a_warning(self) -> None:
+        done = manage("check", "--deploy", "--fail-level", "WARNING")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"SEALDECK_SECRET_KEY": None}, "SEALDECK_SECRET_KEY is not set."),
+            ({"SEALDECK_SECRET_KEY": "short"}, "SEALDECK_SECRET_KEY is not 50 random characters."),
+            ({"SEALDECK_SECRET_KEY": "local-only-not-secret" * 4}, "SEALDECK_SECRET_KEY is not 50 random characters."),
+            ({"SEALDECK_KEKS": None}, "SEALDECK_KEKS is not set."),
+            ({"SEALDECK_KEKS": json.dumps({"k1": "11" * 32})}, "SEALDECK_KEKS holds a key that is not random."),
+            ({"SEALDECK_KEKS": "[]"}, "SEALDECK_KEKS is not an object of key id to hex."),
+            ({"SEALDECK_KEK_ID": "other"}, "SEALDECK_KEK_ID names no key of SEALDECK_KEKS."),
+            ({"SEALDECK_LOG_ORIGIN": None}, "SEALDECK_LOG_ORIGIN is not set."),
+            ({"DATABASE_URL": None}, "DATABASE_URL is not set."),
+            ({"REDIS_URL": ""}, "REDIS_URL is not set."),
+            ({"SEALDECK_ALLOWED_HOSTS": "*"}, "SEALDECK_ALLOWED_HOSTS names hosts, not everything."),
+            ({"DEBUG": "1"}, "DEBUG has no place in production: unset it."),
+        ],
+    )
+    def test_refuses_to_start(self, changes: dict[str, str | None], said: str) -> None:
+        done = manage("check", **changes)
+        assert done.returncode != 0
+        assert said in done.stderr
+        assert GOOD["SEALDECK_SECRET_KEY"] not in done.stderr
+
+    def test_refuses_python_without_assertions(self) -> None:
+        done = manage("check", optimise=True)
+        assert done.returncode != 0
+        assert "Assertions are off" in done.stderr

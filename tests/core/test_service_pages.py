@@ -1,0 +1,134 @@
+"""Health, metrics, error catalogue, API document, and the headers of every answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.core import health, heartbeat
+
+
+@pytest.fixture
+def findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave only core's own checks: what apps register is tested there."""
+    own = {name: health._checks[name] for name in ("database", "redis", "worker")}
+    monkeypatch.setattr(health, "_checks", own)
+
+
+def refuse(sentence: str) -> Any:
+    """Return a check that finds something."""
+
+    def check() -> None:
+        raise health.Unhealthy(sentence)
+
+    return check
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("findings")
+class TestReady:
+    def test_is_200_when_all_is_there(self, client: Client) -> None:
+        heartbeat.beat(heartbeat.WORKER)
+        answer = client.get("/health/ready")
+        assert answer.status_code == 200
+        assert {name: check["ok"] for name, check in answer.json()["checks"].items()} == {
+            "database": True,
+            "redis": True,
+            "worker": True,
+        }
+
+    def test_is_503_while_no_worker_was_seen(self, client: Client) -> None:
+        answer = client.get("/health/ready")
+        assert answer.status_code == 503
+        assert answer.json()["checks"]["worker"]["detail"] == "No worker has been seen yet."
+
+    def test_is_503_with_what_an_app_registered(self, client: Client) -> None:
+        heartbeat.beat(heartbeat.WORKER)
+        health.register("deadlines", refuse("A deadline is 12 s late."))
+        answer = client.get("/health/ready")
+        assert answer.status_code == 503
+        assert answer.json()["checks"]["deadlines"]["detail"] == "A deadline is 12 s late."
+
+
+class TestLive:
+    def test_needs_no_database(self, client: Client) -> None:
+        assert client.get("/health/live").json() == {"status": "ok"}
+
+
+class TestMetrics:
+    @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}])
+    def test_do_not_exist_without_the_token(self, client: Client, settings: Any, headers: dict[str, str]) -> None:
+        settings.SEALDECK_METRICS_TOKEN = "right"
+        assert client.get("/metrics", headers=headers).status_code == 404
+
+    def test_do_not_exist_where_no_token_is_set(self, client: Client, settings: Any) -> None:
+        settings.SEALDECK_METRICS_TOKEN = ""
+        assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
+
+    def test_count_requests_by_route(self, client: Client, settings: Any) -> None:
+        settings.SEALDECK_METRICS_TOKEN = "right"
+        client.get("/health/live")
+        text = client.get("/metrics", headers={"Authorization": "Bearer right"}).content.decode()
+        assert 'sealdeck_http_requests_total{method="GET",route="health/live",status="200"}' in text
+
+
+class TestHeaders:
+    def test_of_every_answer(self, client: Client) -> None:
+        answer = client.get("/no/such/page", headers={"X-Request-Id": "mine-1"})
+        assert answer.status_code == 404
+        assert answer.headers["X-Request-Id"] == "mine-1"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+        assert "unsafe" not in answer.headers["Content-Security-Policy"]
+
+    def test_an_unknown_address_is_a_problem_with_the_requests_id(self, client: Client) -> None:
+        answer = client.get("/v1/no-such-thing", headers={"X-Request-Id": "mine-1"})
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.json() == {
+            "type": "/problems/not_found",
+            "title": "Not found.",
+            "status": 404,
+            "detail": "There is no such address.",
+            "instance": "/v1/no-such-thing",
+            "code": "not_found",
+            "trace_id": "mine-1",
+            "retryable": False,
+            "errors": [],
+        }
+
+
+class TestProblemPages:
+    def test_say_what_a_code_means(self, client: Client) -> None:
+        told = client.get("/problems/request_in_progress").json()
+        assert told == {
+            "code": "request_in_progress",
+            "status": 409,
+            "title": "The first request with this Idempotency-Key is still in progress.",
+            "money_moved": "unknown",
+            "retry": True,
+            "same_key": True,
+        }
+
+    def test_list_every_code_once(self, client: Client) -> None:
+        codes = [entry["code"] for entry in client.get("/problems").json()["problems"]]
+        assert codes == sorted(set(codes))
+        assert all(re.fullmatch(r"[a-z][a-z0-9_]*", code) for code in codes)
+
+    def test_do_not_know_what_is_no_code(self, client: Client) -> None:
+        assert client.get("/problems/no_such_code").status_code == 404
+
+
+class TestDocs:
+    def test_the_page_loads_nothing_from_another_host_and_nothing_inline(self, client: Client) -> None:
+        page = client.get("/docs")
+        text = page.content.decode()
+        assert page.status_code == 200
+        sources = re.findall(r"""(?:src|href)=["']([^"']+)""", text)
+        assert sources
+        assert all(source.startswith(("/", "data:")) for source in sources)
+        assert not re.findall(r"<script(?![^>]*\bsrc=)[^>]*>\s*\S", text)
