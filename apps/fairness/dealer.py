@@ -255,6 +255,15 @@ def openings(round_id: UUID, places: Iterable[tuple[int, int]]) -> list[dict[str
     return result
 
 
+def opening_deck(round_id: UUID) -> tuple[str, ...]:
+    """Return the shuffled deck of a dealt round, for re-executing it inside the service; never for anybody's eyes.
+
+    Raises:
+        RoundUnknown: no such round was dealt.
+    """
+    return _committed_tree(round_id, 0).cards
+
+
 def _committed_tree(round_id: UUID, gen: int) -> CardTree:
     known = _rounds.get(round_id)
     if known is not None and gen in known.trees:

@@ -1,0 +1,41 @@
+"""Routes of the tables, under /v1/."""
+
+from uuid import UUID
+
+from django.urls import path, register_converter
+
+from apps.tables.api import views
+
+
+class RoundIdConverter:
+    """A round of the protocol in an address: 32 hex digits, lowercase."""
+
+    regex = "[0-9a-f]{32}"
+
+    def to_python(self, value: str) -> UUID:
+        """Return the round's id."""
+        return UUID(hex=value)
+
+    def to_url(self, value: UUID) -> str:
+        """Return the id as it stands in an address."""
+        return value.hex
+
+
+register_converter(RoundIdConverter, "round")
+
+urlpatterns = [
+    path("tables", views.TablesView.as_view(), name="tables"),
+    path("tables/<uuid:table_id>", views.TableView.as_view(), name="table"),
+    path("tables/<uuid:table_id>/seats", views.SeatsView.as_view(), name="seats"),
+    path("tables/<uuid:table_id>/seats/me", views.MySeatView.as_view(), name="my-seat"),
+    path("tables/<uuid:table_id>/ready", views.ReadyView.as_view(), name="ready"),
+    path("tables/<uuid:table_id>/opening", views.OpeningView.as_view(), name="opening"),
+    path("tables/<uuid:table_id>/sit-out", views.AwayView.as_view(away=True), name="sit-out"),
+    path("tables/<uuid:table_id>/come-back", views.AwayView.as_view(away=False), name="come-back"),
+    path("tables/<uuid:table_id>/stream", views.FollowView.as_view(route="stream"), name="stream"),
+    path("tables/<uuid:table_id>/events", views.FollowView.as_view(route="events"), name="events"),
+    path("rounds/<round:round_id>", views.RoundView.as_view(), name="round"),
+    path("rounds/<round:round_id>/actions", views.ActionsView.as_view(), name="actions"),
+    path("rounds/<round:round_id>/leave", views.LeaveView.as_view(), name="leave"),
+    path("rounds/<round:round_id>/openings", views.RoundOpeningsView.as_view(), name="openings"),
+]

@@ -1,0 +1,385 @@
+"""Routes of tables, seats and rounds: check shape and caller, make one call, shape the answer.
+
+Source: docs/players/README.md and docs/operators/tables.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import HttpResponse, HttpResponseRedirect
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api.authentication import PlayerSignatureAuthentication
+from apps.accounts.api.permissions import (
+    IsOperatorOrPlayer,
+    IsPlayer,
+    operator_of,
+    player_of,
+    principal_of,
+    scope,
+)
+from apps.accounts.principals import OperatorPrincipal, PlayerPrincipal
+from apps.core import clock, heartbeat
+from apps.core.api.parsers import MalformedJson
+from apps.core.api.views import ApiView
+from apps.core.idempotency import idempotent, key_of
+from apps.tables import limits, metrics, replay, selectors, tickets
+from apps.tables.api.serializers import (
+    ActionSerializer,
+    LeftSerializer,
+    MovedSerializer,
+    OpeningSerializer,
+    OpeningsSerializer,
+    ReadySerializer,
+    RoundViewSerializer,
+    SeatTakeSerializer,
+    TableCreateSerializer,
+    TablePageSerializer,
+    TableSerializer,
+    TableStatusSerializer,
+)
+from apps.tables.errors import NotDealtIn, SpectatorsNotAllowed
+from apps.tables.models import Round, Table
+from apps.tables.services import play, seats, tables
+from apps.tables.services.seats import Contribution
+
+PAGE_MAX = 200
+
+
+def validated(serializer_class: type[Any], request: Request) -> dict[str, Any]:
+    """Return the validated body of a request.
+
+    Raises:
+        ValidationError: with a pointer to each member that is wrong.
+    """
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def arrival(request: Request) -> int:
+    """Return when the request arrived, on the database's clock, with every outage accounted for."""
+    heartbeat.ensure()
+    return clock.now_ms()
+
+
+def table_seen(request: Request, table_id: UUID) -> Table:
+    """Return a table of the caller's operator.
+
+    Raises:
+        TableNotFound: none, or another operator's.
+    """
+    return selectors.table_get(table_id=table_id, operator_id=principal_of(request).operator_id)
+
+
+def table_answer(request: Request, table: Table) -> dict[str, Any]:
+    """Return the table as this caller may see it."""
+    principal = principal_of(request)
+    if isinstance(principal, PlayerPrincipal):
+        return selectors.table_view(table, viewer_id=principal.player_id)
+    return selectors.table_view(table, for_operator=True)
+
+
+class TablesView(ApiView):
+    """Tables of an operator."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Let players read the lobby; making tables is for operators."""
+        return [scope("play")() if self.request.method == "POST" else IsOperatorOrPlayer()]
+
+    @extend_schema(operation_id="table_create", request=TableCreateSerializer, responses={201: TableSerializer})
+    @idempotent(required=False)
+    def post(self, request: Request) -> Response:
+        """Make a table. Its settings stand in every round's open record and do not change."""
+        body = validated(TableCreateSerializer, request)
+        table = tables.table_create(operator_id=operator_of(request).operator_id, **body)
+        return Response(selectors.table_view(table, for_operator=True), status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="table_list",
+        parameters=[
+            OpenApiParameter("game", str, description="Only tables of this game."),
+            OpenApiParameter("cursor", str, description="`next` of the page before."),
+            OpenApiParameter("limit", int, description=f"1 to {PAGE_MAX}; 50 if left out."),
+        ],
+        responses={200: TablePageSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """List tables that are not closed, newest first. Players do not see private ones."""
+        principal = principal_of(request)
+        rows = selectors.lobby(
+            operator_id=principal.operator_id,
+            game=request.query_params.get("game") or None,
+            include_private=isinstance(principal, OperatorPrincipal),
+        )
+        page, following = _page(rows.select_related("round"), request)
+        return Response({"tables": [table_answer(request, table) for table in page], "next": following})
+
+
+def _page(rows: Any, request: Request) -> tuple[list[Table], str | None]:
+    text = request.query_params.get("limit", "50")
+    limit = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
+    if not 1 <= limit <= PAGE_MAX:
+        raise MalformedJson(f"limit is an integer from 1 to {PAGE_MAX}.")
+    cursor = request.query_params.get("cursor")
+    if cursor:
+        try:
+            at_text, id_text = cursor.split("~")
+            at, last = datetime.fromisoformat(at_text), UUID(id_text)
+        except ValueError:
+            raise MalformedJson("This is not a cursor that was given out here.") from None
+        rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=last))
+    found = list(rows.order_by("-created_at", "-id")[: limit + 1])
+    more = len(found) > limit
+    page = found[:limit]
+    return page, f"{page[-1].created_at.isoformat()}~{page[-1].pk}" if more else None
+
+
+class TableView(ApiView):
+    """One table."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Let players read; changing the status is for operators."""
+        return [scope("play")() if self.request.method == "PATCH" else IsOperatorOrPlayer()]
+
+    @extend_schema(operation_id="table_get", responses={200: TableSerializer})
+    def get(self, request: Request, table_id: UUID) -> Response:
+        """Return a table as it is now."""
+        return Response(table_answer(request, table_seen(request, table_id)))
+
+    @extend_schema(operation_id="table_status_set", request=TableStatusSerializer, responses={200: TableSerializer})
+    def patch(self, request: Request, table_id: UUID) -> Response:
+        """Open, pause or drain a table. A draining table closes when its round, or match, has ended."""
+        table_seen(request, table_id)
+        body = validated(TableStatusSerializer, request)
+        tables.table_status_set(table_id=table_id, status=body["status"], now_ms=arrival(request))
+        return Response(table_answer(request, table_seen(request, table_id)))
+
+
+class SeatsView(ApiView):
+    """Seats of a table."""
+
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="seat_take", request=SeatTakeSerializer, responses={201: TableSerializer})
+    def post(self, request: Request, table_id: UUID) -> Response:
+        """Sit down. During a round you wait for the next one."""
+        player = player_of(request)
+        body = validated(SeatTakeSerializer, request)
+        seats.seat_take(
+            table_id=table_id,
+            operator_id=player.operator_id,
+            player_id=player.player_id,
+            number=body["seat"],
+            code=body["code"],
+            now_ms=arrival(request),
+        )
+        return Response(table_answer(request, table_seen(request, table_id)), status=status.HTTP_201_CREATED)
+
+
+class MySeatView(ApiView):
+    """The caller's seat."""
+
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="seat_stand_up", request=None, responses={200: LeftSerializer})
+    def delete(self, request: Request, table_id: UUID) -> Response:
+        """Stand up. In a running round, leave the round instead."""
+        table_seen(request, table_id)
+        free = seats.seat_stand_up(table_id=table_id, player_id=player_of(request).player_id, now_ms=arrival(request))
+        return Response({"seat_free": free})
+
+
+class ReadyView(ApiView):
+    """Getting ready."""
+
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="seat_ready", request=ReadySerializer, responses={200: TableSerializer})
+    def post(self, request: Request, table_id: UUID) -> Response:
+        """Get ready for the open round, with your contribution to its entropy. The stake is taken at the deal."""
+        table = table_seen(request, table_id)
+        body = validated(ReadySerializer, request)
+        value = body["commit"] if table.entropy == "sealed" else body["entropy"]
+        seats.seat_ready(
+            table_id=table_id,
+            player_id=player_of(request).player_id,
+            round_id=UUID(hex=body["round_id"]),
+            contribution=Contribution(value=value, pk=body["pk"], cp=body["cp"], sig=body["sig"]),
+            now_ms=arrival(request),
+        )
+        return Response(table_answer(request, table_seen(request, table_id)))
+
+
+class OpeningView(ApiView):
+    """Opening a sealed contribution."""
+
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="seat_open", request=OpeningSerializer, responses={200: TableSerializer})
+    def post(self, request: Request, table_id: UUID) -> Response:
+        """Open your commitment, once the close record is published (mode sealed)."""
+        table_seen(request, table_id)
+        body = validated(OpeningSerializer, request)
+        seats.seat_open(
+            table_id=table_id,
+            player_id=player_of(request).player_id,
+            round_id=UUID(hex=body["round_id"]),
+            contribution=Contribution(value=body["entropy"], cp=body["cp"], sig=body["sig"]),
+            now_ms=arrival(request),
+        )
+        return Response(table_answer(request, table_seen(request, table_id)))
+
+
+class AwayView(ApiView):
+    """Sitting out."""
+
+    permission_classes = (IsPlayer,)
+    away = True
+
+    @extend_schema(request=None, responses={200: TableSerializer})
+    def post(self, request: Request, table_id: UUID) -> Response:
+        """Sit out from the next round on, or come back. A seat not played for three rounds is given away."""
+        table_seen(request, table_id)
+        seats.seat_away_set(
+            table_id=table_id, player_id=player_of(request).player_id, away=self.away, now_ms=arrival(request)
+        )
+        return Response(table_answer(request, table_seen(request, table_id)))
+
+
+class FollowView(ApiView):
+    """The way to a table's messages: the process that serves them is another one."""
+
+    permission_classes = (IsOperatorOrPlayer,)
+    route = "stream"
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("after", str, description="Cursor of the last message you have."),
+            OpenApiParameter("wait", int, description="Long poll only: seconds to wait, 0 to 25."),
+        ],
+        responses={307: None},
+    )
+    def get(self, request: Request, table_id: UUID) -> HttpResponse:
+        """Redirect to the table's messages, with a ticket for this caller that is good for a minute."""
+        table = table_seen(request, table_id)
+        principal = principal_of(request)
+        player_id = principal.player_id if isinstance(principal, PlayerPrincipal) else None
+        seat = None if player_id is None else selectors.seat_of(table_id=table_id, player_id=player_id)
+        if seat is None and not table.spectators_allowed and player_id is not None:
+            raise SpectatorsNotAllowed
+        answer = HttpResponseRedirect(
+            tickets.address(
+                route=self.route,
+                table_id=table_id,
+                player_id=player_id,
+                operator_id=principal.operator_id,
+                query=request.META.get("QUERY_STRING", ""),
+                now_ms=clock.now_ms(),
+            )
+        )
+        answer.status_code = status.HTTP_307_TEMPORARY_REDIRECT
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+
+def round_seen(request: Request, round_id: UUID) -> tuple[Round, int | None]:
+    """Return a round of the caller's operator with overdue deadlines done, and the caller's seat in it.
+
+    Raises:
+        RoundNotFound: none, or another operator's. SpectatorsNotAllowed: only its seats may look.
+    """
+    principal = principal_of(request)
+    now_ms = arrival(request)
+    round_ = selectors.round_get(round_id=round_id, operator_id=principal.operator_id)
+    if round_.wake_at_ms is not None and round_.wake_at_ms <= now_ms:
+        play.round_wake(round_id=round_id, now_ms=now_ms)
+        round_ = selectors.round_get(round_id=round_id, operator_id=principal.operator_id)
+    seat = None
+    if isinstance(principal, PlayerPrincipal):
+        seat = selectors.dealt_seat(round_id=round_id, player_id=principal.player_id)
+        if seat is None and not round_.table.spectators_allowed:
+            raise SpectatorsNotAllowed
+    return round_, seat
+
+
+class RoundView(ApiView):
+    """One round."""
+
+    permission_classes = (IsOperatorOrPlayer,)
+
+    @extend_schema(operation_id="round_get", responses={200: RoundViewSerializer})
+    def get(self, request: Request, round_id: UUID) -> Response:
+        """Return a round as you may see it: your own hand if you are in it, the open cards otherwise."""
+        round_, seat = round_seen(request, round_id)
+        return Response(selectors.round_view(round_, seat=seat, now_ms=clock.now_ms()))
+
+
+class RoundOpeningsView(ApiView):
+    """Openings of one's cards."""
+
+    permission_classes = (IsOperatorOrPlayer,)
+
+    @extend_schema(operation_id="round_openings", responses={200: OpeningsSerializer})
+    def get(self, request: Request, round_id: UUID) -> Response:
+        """Return the openings of the cards you see now; check each against the root in the deck record."""
+        round_, seat = round_seen(request, round_id)
+        return Response({"openings": selectors.openings(round_, seat=seat)})
+
+
+class ActionsView(ApiView):
+    """Moves."""
+
+    authentication_classes = (PlayerSignatureAuthentication,)
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="round_act", request=ActionSerializer, responses={201: MovedSerializer})
+    def post(self, request: Request, round_id: UUID) -> Response:
+        """Play one action. With an Idempotency-Key, sending it again has no second effect and the same answer."""
+        now_ms = arrival(request)
+        player = player_of(request)
+        body = validated(ActionSerializer, request)
+        action = body["action"]
+        key = key_of(request)
+        with metrics.MOVES.time(), limits.calls_limited(round_id, player.player_id, action.get("type")):
+            moved = play.round_act(
+                round_id=round_id,
+                player_id=player.player_id,
+                session_id=player.session_id,
+                action=action,
+                seen=body["seen"],
+                now_ms=now_ms,
+                request_key=key,
+                request_sha256=None if key is None else hashlib.sha256(request._request.body).digest(),
+            )
+        if moved.message is None:
+            answer = replay.answer(round_id=round_id, seq=moved.seq, seat=moved.seat)
+            return Response(answer, status=status.HTTP_201_CREATED, headers={"Idempotency-Replayed": "true"})
+        return Response(moved.message, status=status.HTTP_201_CREATED)
+
+
+class LeaveView(ApiView):
+    """Leaving a round."""
+
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="round_leave", request=None, responses={200: LeftSerializer})
+    def post(self, request: Request, round_id: UUID) -> Response:
+        """Leave the round for good. Your stake stays in the pot; your seat is free when the round ends."""
+        player = player_of(request)
+        selectors.round_get(round_id=round_id, operator_id=player.operator_id)
+        if selectors.dealt_seat(round_id=round_id, player_id=player.player_id) is None:
+            raise NotDealtIn
+        play.round_leave(
+            round_id=round_id, player_id=player.player_id, session_id=player.session_id, now_ms=arrival(request)
+        )
+        return Response({"seat_free": False})

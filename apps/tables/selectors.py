@@ -1,0 +1,201 @@
+"""What may be read of tables and rounds, shaped for its reader.
+
+A view of a round is what the rules say that viewer may know; a seat's openings are of the cards its view shows.
+Reading lets overdue deadlines happen first (apps.tables.api calls ``round_touch``), so nobody sees a clock that has
+run out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet, Sum
+
+from apps.accounts import selectors as accounts
+from apps.fairness import dealer
+from apps.fairness import selectors as fairness
+from apps.games import registry
+from apps.games.contract import Game
+from apps.games.contract import Seat as GameSeat
+from apps.tables.errors import RoundNotFound, TableNotFound
+from apps.tables.live import places, state_kept
+from apps.tables.models import Round, RoundSeat, Seat, Table
+
+
+def table_get(*, table_id: UUID, operator_id: UUID | None = None) -> Table:
+    """Return a table, of this operator if one is named.
+
+    Raises:
+        TableNotFound: there is none, or it is another operator's.
+    """
+    tables = Table.objects.all() if operator_id is None else Table.objects.filter(operator_id=operator_id)
+    table = tables.select_related("round").filter(pk=table_id).first()
+    if table is None:
+        raise TableNotFound
+    return table
+
+
+def round_get(*, round_id: UUID, operator_id: UUID | None = None) -> Round:
+    """Return a round, of this operator if one is named.
+
+    Raises:
+        RoundNotFound: there is none, or it is another operator's.
+    """
+    rounds = Round.objects.all() if operator_id is None else Round.objects.filter(operator_id=operator_id)
+    round_ = rounds.select_related("table").filter(pk=round_id).first()
+    if round_ is None:
+        raise RoundNotFound
+    return round_
+
+
+def lobby(*, operator_id: UUID, game: str | None = None, include_private: bool = False) -> QuerySet[Table]:
+    """Return the operator's tables that can be joined or watched, newest first by (created_at, id)."""
+    gone = [Table.Status.CLOSED, Table.Status.RETIRED]
+    rows = Table.objects.filter(operator_id=operator_id).exclude(status__in=gone)
+    if not include_private:
+        rows = rows.filter(is_private=False)
+    return rows.filter(game=game) if game else rows
+
+
+def seat_of(*, table_id: UUID, player_id: UUID) -> Seat | None:
+    """Return the player's seat at the table, if any."""
+    return Seat.objects.filter(table_id=table_id, player_id=player_id).first()
+
+
+def dealt_seat(*, round_id: UUID, player_id: UUID) -> int | None:
+    """Return the seat number under which a player was dealt into a round, if any."""
+    return RoundSeat.objects.filter(round_id=round_id, player_id=player_id).values_list("number", flat=True).first()
+
+
+def loss_since(player_id: UUID, currency: str, since_ms: int) -> int:
+    """Return what a player lost in a currency in rounds dealt since a time (Unix ms), minor units; negative is a gain.
+
+    A stake in a round that still runs counts as lost until it ends.
+    """
+    rows = RoundSeat.objects.filter(
+        player_id=player_id, round__table__currency=currency, round__dealt_ms__gte=since_ms
+    ).exclude(round__status=Round.Status.VOID)
+    sums = rows.aggregate(paid=Sum("buy_in_minor"), back=Sum("payout_minor"))
+    return (sums["paid"] or 0) - (sums["back"] or 0)
+
+
+def table_view(table: Table, *, viewer_id: UUID | None = None, for_operator: bool = False) -> dict[str, Any]:
+    """Return a table as it is now.
+
+    Args:
+        viewer_id: a player, who is told which seat is theirs.
+        for_operator: also say which players sit there, and the private code.
+    """
+    seats = list(table.seats.order_by("number"))
+    names = (
+        accounts.players_get(operator_id=table.operator_id, player_ids=[seat.player_id for seat in seats])
+        if for_operator
+        else {}
+    )
+    round_ = table.round
+    view: dict[str, Any] = {
+        "id": str(table.pk),
+        "name": table.name,
+        "game": table.game,
+        "rules": table.rules,
+        "options": table.options,
+        "currency": table.currency,
+        "buy_in_minor": table.buy_in_minor,
+        "fee_bp": table.fee_bp,
+        "seats_min": table.seats_min,
+        "seats_max": table.seats_max,
+        "entropy": table.entropy,
+        "beacon_margin": table.beacon_margin,
+        "is_private": table.is_private,
+        "bots_allowed": table.bots_allowed,
+        "spectators_allowed": table.spectators_allowed,
+        "status": table.status,
+        "version": table.version,
+        "start_at_ms": table.start_at_ms,
+        "not_before_ms": table.not_before_ms,
+        "seats": [_seat_view(seat, names.get(seat.player_id)) for seat in seats],
+        "your_seat": next((seat.number for seat in seats if seat.player_id == viewer_id), None),
+        "round": None if round_ is None else round_summary(round_),
+    }
+    if for_operator:
+        view["code"] = table.code
+    return view
+
+
+def _seat_view(seat: Seat, player: accounts.PlayerFacts | None) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        "seat": seat.number,
+        "ready": seat.is_ready,
+        "away": seat.is_away,
+        "connected": seat.connected,
+        "in_match": seat.in_match,
+        "leaving": seat.stands_up,
+    }
+    if player is not None:
+        view |= {"player_id": str(player.id), "external_id": player.external_id, "is_bot": player.is_bot}
+    return view
+
+
+def round_summary(round_: Round) -> dict[str, Any]:
+    """Return where a round stands, without anything of its cards."""
+    published = fairness.open_published(round_.pk) if round_.status == Round.Status.OPEN else None
+    return {
+        "id": round_.pk.hex,
+        "index": round_.index,
+        "match_id": round_.match_id.hex,
+        "status": round_.status,
+        "seq": round_.seq,
+        "seats": list(round_.numbers),
+        "opener": round_.opener,
+        "takes_contributions": published is not None,
+        "checkpoint": None if published is None else {"size": published["size"], "root": published["root"]},
+        "beacon_round": round_.beacon_round,
+        "opened_ms": round_.opened_ms,
+        "dealt_ms": round_.dealt_ms,
+        "ended_ms": round_.ended_ms,
+        "pot_minor": round_.pot_minor,
+        "fee_minor": round_.fee_minor,
+        "outcome": round_.outcome,
+    }
+
+
+def state_of(round_: Round) -> tuple[Game[Any], Any]:
+    """Return the rules and the engine's state of a dealt round."""
+    game = registry.game(round_.game)
+    state = state_kept(round_.pk, bytes(round_.head))
+    if state is None:
+        assert round_.state is not None
+        data = dealer.state_open(round_id=round_.pk, seq=round_.seq, sealed=bytes(round_.state))
+        state = game.load(json.loads(data))
+    return game, state
+
+
+def round_view(round_: Round, *, seat: int | None, now_ms: int) -> dict[str, Any]:
+    """Return a round for one viewer: where it stands, what that viewer may know, and what it may do now.
+
+    Args:
+        seat: the viewer's seat in this round; None for a spectator.
+    """
+    told = round_summary(round_) | {"your_seat": seat, "view": None, "legal": [], "head": "", "clock_offset_ms": 0}
+    if not round_.numbers or round_.state is None:
+        return told
+    game, state = state_of(round_)
+    viewer = None if seat is None else GameSeat(seat)
+    told["view"] = game.view(state, viewer)
+    told["head"] = bytes(round_.head).hex()
+    told["clock_offset_ms"] = round_.offset_ms
+    if viewer is not None and round_.status == Round.Status.RUNNING:
+        engine_now = max(now_ms - round_.offset_ms, round_.last_at_ms)
+        told["legal"] = list(game.legal(state, viewer, engine_now))
+    return told
+
+
+def openings(round_: Round, *, seat: int | None) -> list[dict[str, Any]]:
+    """Return the opening of every card that the viewer's view shows now."""
+    if not round_.numbers or round_.state is None:
+        return []
+    game, state = state_of(round_)
+    view = game.view(state, None if seat is None else GameSeat(seat))
+    return dealer.openings(round_id=round_.pk, places=sorted({(gen, pos) for gen, pos, shown in places(view) if shown}))

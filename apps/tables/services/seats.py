@@ -1,0 +1,298 @@
+"""What a player does at a table between rounds: sits down, gets ready, sits out, stands up.
+
+A contribution is accepted only after the round's commitment is in a published checkpoint, and never replaced.
+
+Rules: docs/games/common.md, X-18, X-19, X-27; docs/fairness/protocol.md, section 3.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from apps.accounts import selectors as accounts
+from apps.accounts.services.play import player_may_play
+from apps.fairness import selectors as fairness_selectors
+from apps.fairness import services as fairness
+from apps.fairness.errors import ContributionForm
+from apps.tables import feed, locks
+from apps.tables.errors import (
+    AlreadyReady,
+    AlreadySeated,
+    BotsNotAllowed,
+    BuyInShort,
+    CommitmentNotPublished,
+    NotSeated,
+    NotThisRound,
+    RoundRunning,
+    SeatInPlay,
+    SeatTaken,
+    SeatUnknown,
+    SelfPlay,
+    TableClosed,
+    TableFull,
+    TableNotFound,
+    TablePaused,
+    WrongTableCode,
+)
+from apps.tables.models import Round, Seat, Table
+from apps.tables.selectors import loss_since
+from apps.tables.services import tables
+from apps.wallets import selectors as wallets_selectors
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a seat sends when it gets ready or opens its commitment; hex strings, '' where a mode has none.
+
+    ``cp`` is null or ``{size, root}``, the checkpoint the client saw; ``value`` the entropy, or in mode ``sealed``
+    with the ready call its commitment.
+    """
+
+    value: str = ""
+    pk: str = ""
+    cp: dict[str, Any] | None = None
+    sig: str = ""
+
+
+def seat_take(
+    *, table_id: UUID, operator_id: UUID, player_id: UUID, number: int | None, code: str = "", now_ms: int
+) -> Seat:
+    """Sit a player down; during a round or match the seat waits for the next one (X-19).
+
+    Args:
+        number: the seat wanted, or None to be given the lowest free one (a random one where the table says so).
+
+    Raises:
+        TableNotFound, TableClosed, TablePaused, WrongTableCode, SeatUnknown, SeatTaken, TableFull, AlreadySeated,
+        SelfPlay, BotsNotAllowed, and what player_may_play raises.
+    """
+    player = accounts.player_get(operator_id=operator_id, player_id=player_id)
+    player_may_play(player_id=player_id)
+    try:
+        with transaction.atomic(durable=True):
+            table = locks.table_lock(table_id)
+            if table.operator_id != operator_id:
+                raise TableNotFound
+            if table.status == Table.Status.PAUSED:
+                raise TablePaused
+            if table.status != Table.Status.OPEN:
+                raise TableClosed
+            if table.is_private and not secrets.compare_digest(table.code.encode(), code.encode()):
+                raise WrongTableCode(pointer="/code")
+            if player.is_bot and not table.bots_allowed:
+                raise BotsNotAllowed
+            seats = list(table.seats.all())
+            if any(seat.player_id == player_id for seat in seats):
+                raise AlreadySeated
+            if any(seat.person_key == player.person for seat in seats):
+                raise SelfPlay
+            seat = Seat.objects.create(
+                table=table,
+                number=_number(table, {seat.number for seat in seats}, number),
+                player_id=player_id,
+                person_key=player.person,
+                sat_at_ms=now_ms,
+            )
+            tables.table_save(table)
+    except IntegrityError:
+        # Only a writer that did not hold the table's lock could get here; the constraint has decided.
+        raise SeatTaken(pointer="/seat") from None
+    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    feed.table_publish(table_id)
+    return seat
+
+
+def _number(table: Table, taken: set[int], wanted: int | None) -> int:
+    free = [number for number in range(table.seats_max) if number not in taken]
+    if not free:
+        raise TableFull
+    if wanted is None or table.random_seating:
+        return secrets.choice(free) if table.random_seating else free[0]
+    if not 0 <= wanted < table.seats_max:
+        raise SeatUnknown(f"Seats are numbered 0 to {table.seats_max - 1}.", pointer="/seat")
+    if wanted not in free:
+        raise SeatTaken(pointer="/seat")
+    return wanted
+
+
+def _seat_of(table: Table, player_id: UUID) -> Seat:
+    seat = table.seats.filter(player_id=player_id).first()
+    if seat is None:
+        raise NotSeated
+    return seat
+
+
+def seat_stand_up(*, table_id: UUID, player_id: UUID, now_ms: int) -> bool:
+    """Give a player's seat back; return False if that waits for the end of the running round.
+
+    A seat that was ready for a round not dealt yet takes its contribution with it; the round waits for others.  In a
+    closed round (``sealed``) the seat stays until its round is dealt or void.
+
+    Raises:
+        NotSeated; SeatInPlay: the seat is dealt in, leaving the round is another call.
+    """
+    with transaction.atomic(durable=True):
+        table = locks.table_lock(table_id)
+        seat = _seat_of(table, player_id)
+        round_ = table.round
+        dealt = round_ is not None and seat.number in round_.numbers and round_.status in Round.UNDER_WAY
+        if dealt and round_ is not None:
+            gone = str(seat.number) in (round_.desk or {}).get("left", {})
+            if round_.status == Round.Status.RUNNING and not gone and _is_dealt(round_, player_id):
+                raise SeatInPlay
+            seat.stands_up = True
+            seat.save(update_fields=["stands_up"])
+        else:
+            seat.delete()
+        tables.table_save(table)
+    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    feed.table_publish(table_id)
+    return not dealt
+
+
+def _is_dealt(round_: Round, player_id: UUID) -> bool:
+    return round_.seats.filter(player_id=player_id).exists()
+
+
+def seat_away_set(*, table_id: UUID, player_id: UUID, away: bool, now_ms: int) -> Seat:
+    """Sit out from the next round on, or come back.
+
+    Raises:
+        NotSeated; AlreadyReady: a seat that is ready cannot sit out of that round.
+    """
+    with transaction.atomic(durable=True):
+        table = locks.table_lock(table_id)
+        seat = _seat_of(table, player_id)
+        if away and seat.is_ready:
+            raise AlreadyReady("You are ready for the next round; sit out after it.")
+        seat.is_away = away
+        if not away:
+            seat.rounds_missed = 0
+        seat.save(update_fields=["is_away", "rounds_missed"])
+        tables.table_save(table)
+    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    feed.table_publish(table_id)
+    return seat
+
+
+def seat_ready(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int) -> Seat:
+    """Take a seat's contribution for the open round; the stake is taken when the round is dealt.
+
+    Raises:
+        NotSeated, NotThisRound, RoundRunning, CommitmentNotPublished, AlreadyReady, BuyInShort, TablePaused, what
+        player_may_play raises, and the fairness errors of a contribution that does not fit.
+    """
+    with transaction.atomic(durable=True):
+        table = locks.table_lock(table_id)
+        seat = _seat_of(table, player_id)
+        player_may_play(
+            player_id=player_id,
+            currency=table.currency,
+            stake_minor=0 if seat.in_match else table.buy_in_minor,
+            loss_since=loss_since,
+            now=now_ms,
+        )
+        round_ = table.round
+        if table.status == Table.Status.PAUSED and not seat.in_match:
+            raise TablePaused
+        if round_ is None or (round_.status != Round.Status.OPEN and round_.id == round_id):
+            raise RoundRunning
+        if round_.id != round_id:
+            raise NotThisRound(pointer="/round_id", round_id=round_.id.hex)
+        if round_.match_id != round_.id and not seat.in_match:
+            raise RoundRunning("A match is running; you are in with the next one.")
+        if seat.is_ready:
+            if (seat.entropy or seat.commit, seat.seat_pk, seat.sig) == (
+                contribution.value,
+                contribution.pk,
+                contribution.sig,
+            ):
+                return seat  # The same request again: its answer was lost.
+            raise AlreadyReady
+        if fairness_selectors.open_published(round_id) is None:
+            raise CommitmentNotPublished
+        _funds_check(table, round_, player_id)
+        _contribution_check(table, seat, round_id, contribution)
+        seat.is_ready, seat.is_away = True, False
+        seat.seat_pk, seat.cp, seat.sig = contribution.pk, contribution.cp, contribution.sig
+        if table.entropy == "sealed":
+            seat.commit = contribution.value
+        else:
+            seat.entropy = contribution.value
+        seat.save()
+        tables.table_save(table)
+    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    feed.table_publish(table_id)
+    return seat
+
+
+def _contribution_check(table: Table, seat: Seat, round_id: UUID, contribution: Contribution) -> None:
+    if table.entropy == "none":
+        if contribution != Contribution():
+            raise ContributionForm("This table's rounds take no entropy from seats.", pointer="/entropy")
+        return
+    fairness.contribution_check(
+        round_id=round_id,
+        mode=table.entropy,
+        seat=seat.number,
+        pk=contribution.pk,
+        entropy_or_commit=contribution.value,
+        cp=contribution.cp,
+        sig=contribution.sig,
+        others=[
+            {"pk": other.seat_pk, "value": other.entropy or other.commit} for other in table.seats.filter(is_ready=True)
+        ],
+    )
+
+
+def _funds_check(table: Table, round_: Round, player_id: UUID) -> None:
+    if round_.match_id != round_.id:
+        return
+    balance = wallets_selectors.balance(operator_id=table.operator_id, player_id=player_id, currency=table.currency)
+    if balance.available_minor < table.buy_in_minor:
+        raise BuyInShort(
+            f"The buy-in is {table.buy_in_minor} {table.currency} (minor units), "
+            f"the balance {balance.available_minor}.",
+            balance_minor=balance.available_minor,
+            needed_minor=table.buy_in_minor,
+        )
+
+
+def seat_open(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int) -> Seat:
+    """Take the opening of a seat's commitment, after the close record is published (mode ``sealed``).
+
+    Raises:
+        NotSeated, NotThisRound, CommitmentNotPublished, AlreadyReady (opened before), and the fairness errors.
+    """
+    with transaction.atomic(durable=True):
+        table = locks.table_lock(table_id)
+        seat = _seat_of(table, player_id)
+        round_ = table.round
+        if round_ is None or round_.id != round_id or round_.status != Round.Status.CLOSING:
+            raise NotThisRound(pointer="/round_id")
+        if seat.number not in round_.numbers or table.entropy != "sealed":
+            raise NotThisRound("There is nothing for this seat to open.", pointer="/round_id")
+        if seat.entropy:
+            raise AlreadyReady("You have opened your commitment already.")
+        if fairness_selectors.close_published(round_id) is None:
+            raise CommitmentNotPublished("The close record is not in the public log yet; try again in a moment.")
+        fairness.opening_check(
+            round_id=round_id,
+            seat=seat.number,
+            entropy=contribution.value,
+            cp=contribution.cp,
+            sig=contribution.sig,
+            now_ms=now_ms,
+        )
+        seat.entropy, seat.opening_cp, seat.opening_sig = contribution.value, contribution.cp, contribution.sig
+        seat.save()
+        table.wake_at_ms = now_ms
+        tables.table_save(table)
+    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    feed.table_publish(table_id)
+    return seat
