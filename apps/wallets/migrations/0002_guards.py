@@ -138,62 +138,69 @@ END $$;
 CREATE CONSTRAINT TRIGGER wallets_entry_balances AFTER INSERT ON wallets_entry
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wallets_entry_balances();
 
+-- The entries of a transaction as one text, so that two sets of entries compare as values.
+CREATE FUNCTION wallets_lines(p_tx uuid, p_sign bigint) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT string_agg(account_id || ' ' || p_sign * amount, ',' ORDER BY account_id, p_sign * amount)
+        FROM wallets_entry WHERE tx_id = p_tx
+$$;
+
 -- Rule L1 for the transaction, and what its kind promises about its entries.
 CREATE FUNCTION wallets_tx_holds() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    bought uuid;
+    payers bigint[];
+    target record;
+    allowed record;
 BEGIN
-    PERFORM 1 FROM wallets_entry WHERE tx_id = NEW.id;
+    PERFORM 1 FROM wallets_entry WHERE tx_id = NEW.id LIMIT 1;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'L1: transaction % has no entry', NEW.id USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     IF NEW.kind IN ('settle', 'void', 'resettle') THEN
-        PERFORM 1 FROM wallets_account a JOIN wallets_balance b ON b.account_id = a.id
+        PERFORM 1 FROM wallets_account a
             WHERE a.operator_id = NEW.operator_id AND a.kind = 'escrow' AND a.owner_ref = NEW.round_id
-                AND b.posted <> 0;
+                AND (SELECT b.posted FROM wallets_balance b WHERE b.account_id = a.id) <> 0;
         IF FOUND THEN
             RAISE EXCEPTION 'I6: the escrow of round % is not empty after its %', NEW.round_id, NEW.kind
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
-        PERFORM 1 FROM wallets_entry e JOIN wallets_account a ON a.id = e.account_id AND a.kind = 'player'
-            WHERE e.tx_id = NEW.id AND NOT EXISTS (
-                SELECT 1 FROM wallets_tx t JOIN wallets_entry p ON p.tx_id = t.id
-                WHERE t.round_id = NEW.round_id AND t.kind = 'buy_in' AND p.account_id = e.account_id
-                    AND (NEW.kind <> 'void' OR p.amount = -e.amount));
+        SELECT t.id INTO bought FROM wallets_tx t WHERE t.round_id = NEW.round_id AND t.kind = 'buy_in';
+        IF NEW.kind = 'void' AND wallets_lines(NEW.id, 1) IS DISTINCT FROM wallets_lines(bought, -1) THEN
+            RAISE EXCEPTION 'I7: the void of round % does not give every buy-in back', NEW.round_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        SELECT array_agg(e.account_id) INTO payers FROM wallets_entry e WHERE e.tx_id = bought AND e.amount < 0;
+        PERFORM 1 FROM wallets_entry e WHERE e.tx_id = NEW.id AND NOT e.account_id = ANY (payers)
+            AND (SELECT a.kind FROM wallets_account a WHERE a.id = e.account_id) = 'player';
         IF FOUND THEN
-            RAISE EXCEPTION 'I7: the % of round % pays somebody who did not pay in, or another amount',
-                NEW.kind, NEW.round_id USING ERRCODE = 'integrity_constraint_violation';
+            RAISE EXCEPTION 'I7: the % of round % pays somebody who did not pay in', NEW.kind, NEW.round_id
+                USING ERRCODE = 'integrity_constraint_violation';
         END IF;
     END IF;
-    IF NEW.kind = 'reverse' THEN
-        PERFORM 1 FROM wallets_tx t
-            WHERE t.id = NEW.reverses_id AND t.operator_id = NEW.operator_id AND t.kind <> 'reverse'
-                AND t.round_id IS NOT DISTINCT FROM NEW.round_id;
-        IF NOT FOUND THEN
+    IF NEW.reverses_id IS NOT NULL THEN
+        SELECT t.operator_id, t.round_id, t.kind INTO target FROM wallets_tx t WHERE t.id = NEW.reverses_id;
+        IF target.operator_id <> NEW.operator_id OR target.round_id IS DISTINCT FROM NEW.round_id
+            OR target.kind = 'reverse' THEN
             RAISE EXCEPTION 'I10: what % reverses is not a transaction of this operator and round', NEW.id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
-        PERFORM 1 FROM (SELECT account_id, amount FROM wallets_entry WHERE tx_id = NEW.id) mine
-            FULL JOIN (SELECT account_id, -amount AS amount FROM wallets_entry WHERE tx_id = NEW.reverses_id) theirs
-            USING (account_id, amount) WHERE mine.account_id IS NULL OR theirs.account_id IS NULL;
-        IF FOUND THEN
+        IF wallets_lines(NEW.id, 1) IS DISTINCT FROM wallets_lines(NEW.reverses_id, -1) THEN
             RAISE EXCEPTION 'I10: the entries of % are not the negatives of what it reverses', NEW.id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
     END IF;
     IF NEW.approval_id IS NOT NULL THEN
-        PERFORM 1 FROM wallets_approval p
-            WHERE p.id = NEW.approval_id AND p.operator_id = NEW.operator_id AND p.kind = NEW.kind
-                AND p.target_tx_id IS NOT DISTINCT FROM NEW.reverses_id AND p.round_id IS NOT DISTINCT FROM NEW.round_id
-                AND p.state = 'executed';
-        IF NOT FOUND THEN
+        SELECT p.operator_id, p.kind, p.target_tx_id, p.round_id, p.state, (
+                SELECT string_agg(l.account_id || ' ' || l.amount, ',' ORDER BY l.account_id, l.amount)
+                FROM wallets_approval_line l WHERE l.approval_id = p.id
+            ) AS lines INTO allowed FROM wallets_approval p WHERE p.id = NEW.approval_id;
+        IF allowed.operator_id <> NEW.operator_id OR allowed.kind <> NEW.kind OR allowed.state <> 'executed'
+            OR allowed.target_tx_id IS DISTINCT FROM NEW.reverses_id
+            OR allowed.round_id IS DISTINCT FROM NEW.round_id
+            OR allowed.lines IS DISTINCT FROM wallets_lines(NEW.id, 1) THEN
             RAISE EXCEPTION 'L15: transaction % is not what approval % allows', NEW.id, NEW.approval_id
-                USING ERRCODE = 'integrity_constraint_violation';
-        END IF;
-        PERFORM 1 FROM (SELECT account_id, amount FROM wallets_entry WHERE tx_id = NEW.id) mine
-            FULL JOIN (SELECT account_id, amount FROM wallets_approval_line WHERE approval_id = NEW.approval_id) allowed
-            USING (account_id, amount) WHERE mine.account_id IS NULL OR allowed.account_id IS NULL;
-        IF FOUND THEN
-            RAISE EXCEPTION 'L15: the entries of % are not those of approval %', NEW.id, NEW.approval_id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
     END IF;
