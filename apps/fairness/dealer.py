@@ -264,6 +264,17 @@ def opening_deck(round_id: UUID) -> tuple[str, ...]:
     return _committed_tree(round_id, 0).cards
 
 
+def opening_deck(round_id: UUID) -> tuple[str, ...]:
+    """Return the shuffled opening deck, index 0 on top; secret while the round runs.
+
+    Raises:
+        RoundUnknown: no such round was dealt.
+    """
+    hook = next((hook for hook in _uncommitted(round_id) if hook.tree.gen == 0), None)
+    tree = hook.tree if hook is not None else _committed_tree(round_id, 0)
+    return tree.cards
+
+
 def _committed_tree(round_id: UUID, gen: int) -> CardTree:
     known = _rounds.get(round_id)
     if known is not None and gen in known.trees:

@@ -40,8 +40,6 @@ from apps.fairness.protocol.tiles import ENTRIES, TILE_HEIGHT, TILE_WIDTH, Level
 
 KEYS_MAX = 4000
 """Key entries of one bundle at most (section 12)."""
-ROUNDS_MAX = 500
-"""Rounds of one page of a table's list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,10 @@ def note_of(checkpoint: Checkpoint, *, before_s: int | None = None) -> str:
     rows = Cosignature.objects.filter(checkpoint=checkpoint)
     if before_s is not None:
         rows = rows.filter(at_s__lt=before_s)
-    return checkpoint.note + "".join(rows.order_by("id").values_list("line", flat=True))
+    # One line of each witness: its latest, which shows the checkpoint to be fresh; or its earliest, which shows when.
+    order = "-at_s" if before_s is not None else "at_s"
+    lines = {row.witness: row.line for row in rows.order_by(order, "id")}
+    return checkpoint.note + "".join(lines[witness] for witness in sorted(lines))
 
 
 def _contains(round_id: UUID, type_: RecordType) -> dict[str, Any] | None:
@@ -128,13 +129,6 @@ def round_records(round_id: UUID) -> list[dict[str, Any]]:
     if not result:
         raise RoundUnknown
     return result
-
-
-def table_rounds(table_id: UUID, *, start: int, limit: int) -> list[dict[str, Any]]:
-    """Return the rounds of a table from an index on: ``index``, ``round``, ``stage``; at most 500."""
-    rows = FairRound.objects.filter(table_id=table_id, index__gte=start).order_by("index")
-    found = rows.values_list("index", "pk", "stage")[: min(limit, ROUNDS_MAX)]
-    return [{"index": index, "round": pk.hex, "stage": stage} for index, pk, stage in found]
 
 
 def beacon_signature(round_id: UUID) -> bytes | None:

@@ -43,7 +43,6 @@ ALTER TABLE fairness_beacon_value DROP CONSTRAINT fairness_beacon_value_sizes;
 
 INSERT_ONLY = (
     "fairness_deck_order",
-    "fairness_generation",
     "fairness_checkpoint",
     "fairness_cosignature",
     "fairness_tile",
@@ -51,7 +50,7 @@ INSERT_ONLY = (
 )
 """Tables in which no row ever changes or goes."""
 
-NEVER_EMPTIED = (*INSERT_ONLY, "fairness_round", "fairness_record", "fairness_signing_key", "fairness_log")
+NEVER_EMPTIED = (*INSERT_ONLY, "fairness_generation", "fairness_round", "fairness_record", "fairness_signing_key", "fairness_log")
 
 REFUSE = """
 CREATE FUNCTION fairness_refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -94,11 +93,28 @@ BEGIN
 END $$;
 CREATE TRIGGER fairness_round_guard BEFORE UPDATE ON fairness_round
     FOR EACH ROW EXECUTE FUNCTION fairness_round_guard();
+CREATE FUNCTION fairness_generation_guard() RETURNS trigger LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF (OLD.id, OLD.round_id, OLD.gen, OLD.stream, OLD.n, OLD.root)
+        IS DISTINCT FROM (NEW.id, NEW.round_id, NEW.gen, NEW.stream, NEW.n, NEW.root)
+    THEN
+        RAISE EXCEPTION 'a generation is only sealed anew' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER fairness_generation_guard BEFORE UPDATE ON fairness_generation
+    FOR EACH ROW EXECUTE FUNCTION fairness_generation_guard();
+CREATE TRIGGER fairness_generation_keep BEFORE DELETE ON fairness_generation
+    FOR EACH ROW EXECUTE FUNCTION fairness_refuse();
 CREATE TRIGGER fairness_round_keep BEFORE DELETE ON fairness_round
     FOR EACH ROW EXECUTE FUNCTION fairness_refuse();
 """
 ROUND_GUARD_REVERSE = """
 DROP TRIGGER fairness_round_keep ON fairness_round;
+DROP TRIGGER fairness_generation_keep ON fairness_generation;
+DROP TRIGGER fairness_generation_guard ON fairness_generation;
+DROP FUNCTION fairness_generation_guard();
 DROP TRIGGER fairness_round_guard ON fairness_round;
 DROP FUNCTION fairness_round_guard();
 """
