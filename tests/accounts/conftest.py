@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from rest_framework.test import APIClient
 
 from apps.accounts import services
 from apps.accounts.models import Player
+from apps.client.signing import Signer, key_prefix, request_headers
+from apps.core.clock import now_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,10 @@ class Caller:
         return client.generic(method, f"/v1{path}", _encoded(body), content_type="application/json", headers=headers)
 
 
-def _encoded(body: Any) -> Any:
+def _encoded(body: Any) -> bytes:
     if body is None:
         return b""
-    return body if isinstance(body, bytes) else json.dumps(body)
+    return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,35 @@ class Tenant:
     def as_player(self, player: Player) -> Caller:
         """Return a caller with a fresh token of the player."""
         return Caller(services.session_create(player_id=player.pk, ttl_s=600).token)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedCaller:
+    """Sends signed requests; what is sent may differ from what was signed."""
+
+    api_key: str
+    signer: Signer
+
+    def headers(
+        self, method: str, path: str, body: bytes, *, timestamp_s: int | None = None, nonce: str = "", key: str = ""
+    ) -> dict[str, str]:
+        """Return the headers of a signed request to ``/v1``."""
+        signed = request_headers(
+            signer=self.signer,
+            prefix=key_prefix(self.api_key),
+            method=method,
+            url=f"/v1{path}",
+            timestamp_s=now_ms() // 1000 if timestamp_s is None else timestamp_s,
+            nonce=nonce or secrets.token_urlsafe(16),
+            body=body,
+            idempotency_key=key,
+        )
+        return signed | ({"Idempotency-Key": key} if key else {})
+
+    def __call__(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request and return the answer."""
+        raw = _encoded(body)
+        return Caller(self.api_key)(method, path, raw, **self.headers(method, path, raw))
 
 
 @pytest.fixture
