@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from apps.fairness.protocol import canonical, signatures
-from apps.fairness.protocol.errors import RecordError
+from apps.fairness.protocol.errors import CanonicalError, RecordError
 from apps.fairness.protocol.frames import frame, u32
 from apps.fairness.protocol.shapes import ROUND_TYPES, VERSION, body_check, hex8, hex64
 
@@ -40,9 +40,9 @@ ENTRY_BYTES_MAX: Final = 65535
 _ENTRY_MEMBERS = frozenset(("body", "kid", "sig", "type"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Signed:
-    """A signed record with everything that is worked out from it once."""
+    """A signed record with everything that is worked out from it once; equal where the log entries are."""
 
     type: str
     body: dict[str, Any]
@@ -54,6 +54,12 @@ class Signed:
     """The record hash, 32 bytes."""
     entry: bytes
     """The exact bytes of its log entry."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Signed) and self.entry == other.entry
+
+    def __hash__(self) -> int:
+        return hash(self.entry)
 
     @property
     def hash_hex(self) -> str:
@@ -183,6 +189,6 @@ def entry_read(data: bytes) -> Signed:
         raise RecordError("the log entry is longer than 65535 bytes")
     try:
         value = canonical.decode_canonical(data)
-    except canonical.CanonicalError as problem:
+    except CanonicalError as problem:
         raise RecordError(f"the log entry is {problem.detail}") from problem
     return signed_from_object(value)

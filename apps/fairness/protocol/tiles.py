@@ -91,7 +91,7 @@ def bundle_encode(entries: Iterable[bytes]) -> bytes:
     Raises:
         TileError: an entry is longer than 65535 bytes.
     """
-    parts = []
+    parts: list[bytes] = []
     for entry in entries:
         if len(entry) > 0xFFFF:
             raise TileError("an entry is longer than 65535 bytes")
@@ -105,7 +105,8 @@ def bundle_decode(data: bytes) -> list[bytes]:
     Raises:
         TileError: the bytes end within an entry, or there are more than 256.
     """
-    entries, at = [], 0
+    entries: list[bytes] = []
+    at = 0
     while at < len(data):
         end = at + 2 + int.from_bytes(data[at : at + 2], "big")
         if at + 2 > len(data) or end > len(data) or len(entries) == TILE_WIDTH:

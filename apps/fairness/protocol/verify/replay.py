@@ -1,0 +1,164 @@
+"""Replay: the rules run again on the recorded inputs with the derived chance, and everything they say compared.
+
+Protocol: docs/fairness/protocol.md, section 13, code rules.  Never runs a game that the registry does not offer in the
+version the round was played under.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from apps.fairness.protocol.errors import ProtocolError
+from apps.fairness.protocol.streams import StreamChance
+from apps.fairness.protocol.verify.context import Round, Settings
+from apps.fairness.protocol.verify.play import same
+from apps.games import registry
+from apps.games.contract import Game, Generation, RuleError, Seat, Setup, Step
+
+_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
+
+
+class _Differs(Exception):
+    def __init__(self, where: str, text: str) -> None:
+        super().__init__(text)
+        self.where = where
+        self.text = text
+
+
+def game_known(settings: Settings, slug: str) -> Game[Any] | None:
+    """Return the rules of a game; None where they are not known here."""
+    given = settings.games.get(slug)
+    if given is None and slug in registry.slugs():
+        given = registry.game(slug)
+    return given
+
+
+def is_match_game(settings: Settings, slug: str) -> bool:
+    """Tell whether a game's pot spans several rounds."""
+    game = game_known(settings, slug)
+    return game.spec.match_game if game is not None else slug == "mojo"
+
+
+def rules_check(round_: Round) -> None:
+    """Replay the rules, code ``rules``; leaves a note where they cannot be replayed."""
+    opened = round_.open
+    if round_.record("deck") is None:
+        return
+    if round_.schedule is None or 0 not in round_.trees:
+        return
+    slug, version = opened["game"], opened["rules"]
+    game = game_known(round_.settings, slug)
+    if game is None:
+        round_.findings.note(f"rules not replayed: the game {slug} is not known here")
+        return
+    if game.spec.rules != version:
+        round_.findings.note(f"rules not replayed: {version} is not the version known here, {game.spec.rules}")
+        return
+    try:
+        _replay(round_, game, round_.schedule.chance())
+    except _Differs as problem:
+        round_.fail("rules", problem.where, problem.text)
+
+
+def _replay(round_: Round, game: Game[Any], chance: StreamChance) -> None:
+    deck = round_.record("deck")
+    assert deck is not None, "only dealt rounds are replayed"
+    seats = tuple(Seat(seat) for seat in round_.seats)
+    entries = round_.bundle.value["transcript"]
+    order = _guarded("order", lambda: game.deck(round_.open["options"], len(seats)))
+    if list(order) != round_.bundle.value["order"]:
+        raise _Differs("order", "the rules name another canonical order")
+    state: Any = None
+    made = 0
+    for number, entry in enumerate(entries):
+        where = f"transcript[{number}]"
+        if number == 0:
+            setup = Setup(
+                seats=seats,
+                deck=round_.trees[0].cards,
+                options=round_.open["options"],
+                now=entry["at"],
+                opener=Seat(deck.body["opener"]),
+                carry=entry["events"][0].get("carry") if entry["events"] else None,
+            )
+            step = _guarded(where, lambda setup=setup: game.start(setup, chance))
+        else:
+            step = _guarded(where, lambda entry=entry, state=state: _step(game, state, entry, chance))
+        state = step.state
+        _events_compare(round_, number, step)
+        for generation in step.generations:
+            made += 1
+            _generation_compare(round_, made, generation)
+    outcome = _guarded("transcript", lambda: game.outcome(state)) if entries else None
+    reveal = round_.record("reveal")
+    if reveal is None:
+        return
+    where = round_.where("reveal", "outcome")
+    if outcome is None:
+        raise _Differs(where, "by the rules the round is not over")
+    recorded = {
+        "reason": outcome.reason,
+        "shares": {str(seat): weight for seat, weight in outcome.shares.items()},
+        "ranking": [list(group) for group in outcome.ranking],
+    }
+    if not same(recorded, reveal.body["outcome"]):
+        raise _Differs(where, f"by the rules the outcome is {_write(recorded)}")
+
+
+def _guarded(where: str, call: Any) -> Any:
+    """Call into a game; whatever it raises on these inputs means that the rules say something else."""
+    try:
+        return call()
+    except RuleError as problem:
+        raise _Differs(where, f"the rules refuse it: {problem.code}") from problem
+    except ProtocolError as problem:
+        raise _Differs(where, problem.detail) from problem
+    except Exception as problem:
+        # A bundle may hold any JSON, and the engines promise their own errors only for inputs of their grammar.
+        raise _Differs(where, f"the rules cannot take it: {type(problem).__name__}") from problem
+
+
+def _step(game: Game[Any], state: Any, entry: dict[str, Any], chance: StreamChance) -> Step[Any]:
+    kind, now, given = entry["kind"], entry["at"], entry["input"]
+    if kind == "wake":
+        return game.wake(state, now, chance)
+    seat = Seat(entry["seat"])
+    if kind == "act":
+        return game.act(state, seat, given, now, chance)
+    if kind == "leave":
+        return game.leave(state, seat, given["reason"], now, chance)
+    return game.connection(state, seat, given["connected"], now)
+
+
+def _events_compare(round_: Round, number: int, step: Step[Any]) -> None:
+    """Compare the events with the recorded ones, byte for byte; ``n`` and ``root`` are the table service's."""
+    entry = round_.bundle.value["transcript"][number]
+    events: list[Any] = list(step.events)
+    if step.generations:
+        recorded = entry["events"]
+        for place, event in enumerate(events):
+            if "gen" in event and place < len(recorded):
+                added = {name: recorded[place][name] for name in ("n", "root") if name in recorded[place]}
+                events[place] = {**event, **added}
+    expected = f'{{"at":{entry["at"]},"events":{_write(events)},"input":'
+    if not round_.bundle.entries[number].startswith(expected.encode()):
+        differing = next(
+            (place for place, pair in enumerate(zip(events, entry["events"], strict=False)) if not same(*pair)),
+            min(len(events), len(entry["events"])),
+        )
+        said = _write(events[differing])[:200] if differing < len(events) else "no event"
+        raise _Differs(f"transcript[{number}].events[{differing}]", f"by the rules here is {said}")
+
+
+def _generation_compare(round_: Round, made: int, generation: Generation) -> None:
+    rows = round_.bundle.value["generations"]
+    where = f"generations[{made - 1}]"
+    row = rows[made - 1] if made <= len(rows) else None
+    if row is None or (row["gen"], row["stream"]) != (generation.gen, generation.stream):
+        raise _Differs(where, f"by the rules here is generation {generation.gen} of stream {generation.stream}")
+    if row["from"] != list(generation.source):
+        raise _Differs(f"{where}.from", "by the rules other cards, or in another order, went in")
+    tree = round_.trees.get(made)
+    if tree is None or tree.cards != generation.order:
+        raise _Differs(where, "by the rules another order came out")
