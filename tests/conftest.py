@@ -19,6 +19,7 @@ from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
 from apps.core import redis as core_redis
+from tests.fairness.keys import log_begin
 
 HOW = "run the tests with: make test ARGS=..."
 KEPT = ("django_migrations",)
@@ -45,8 +46,10 @@ def django_db_setup(
     """Make the test database with the owner's login; the application's login then connects to the same one."""
     with django_db_blocker.unblock():
         made = setup_databases(verbosity=0, interactive=False, aliases={"owner", "default"})
+        log_begin()
     yield
     with django_db_blocker.unblock():
+        connections.close_all()
         teardown_databases(made, verbosity=0)
 
 
