@@ -137,19 +137,17 @@ class AlreadyReversed(ApplicationError):
     title = "The transaction was reversed before, or is a reversal itself."
 
 
-class LedgerBusy(ApplicationError):
-    """The database could not finish in time; nothing was written.  Says nothing about anybody's funds."""
-
-    code = "ledger_busy"
-    status = 503
-    title = "The ledger is busy; the same request with the same key may be sent again."
-    retry = True
-    same_key = True
-
-
 class ReportNotFound(ApplicationError):
     """There is no daily file for this day and currency yet."""
 
     code = "report_not_found"
     status = 404
     title = "There is no file for this day and currency."
+
+
+class CursorInvalid(ApplicationError):
+    """The cursor was not made by this server."""
+
+    code = "cursor_invalid"
+    status = 422
+    title = "The cursor is not one that this API handed out."

@@ -83,7 +83,7 @@ def _transaction(entries: QuerySet[Entry], replayed: bool) -> Transaction:
         external_id=entry.tx.external_id,
         player_id=entry.account.owner_ref,
         currency=entry.currency,
-        amount_minor=entry.amount,
+        amount_minor=abs(entry.amount),
         balance_after_minor=entry.balance_after,
         round_id=entry.tx.round_id,
         created_at_ms=entry.tx.created_at_ms,

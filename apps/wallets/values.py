@@ -35,7 +35,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transaction as its player saw it: ``amount_minor`` is what his balance changed by."""
+    """One credit or debit; ``amount_minor`` is positive, ``kind`` says which way it went."""
 
     id: UUID
     kind: str
@@ -48,3 +48,37 @@ class Transaction:
     created_at_ms: int
     replayed: bool = False
     """True if an earlier request with the same id and content made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry of a movement; a player's line names him and his balance after it."""
+
+    account: str
+    player_id: UUID | None
+    amount_minor: int
+    balance_after_minor: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """A transaction with all its lines, which add up to zero."""
+
+    id: UUID
+    kind: str
+    external_id: str
+    round_id: UUID | None
+    reverses_id: UUID | None
+    reason: str
+    currency: str
+    created_at_ms: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a list; ``next_cursor`` goes on after it, and may be asked again when it is the end for now."""
+
+    items: tuple[Movement, ...]
+    next_cursor: str
+    has_more: bool

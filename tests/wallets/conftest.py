@@ -19,6 +19,10 @@ class House:
         self.operator, self.key = operator_create(name=f"house {uuid4().hex[:12]}")
         self.operator_id: UUID = self.operator.pk
 
+    def currency_make(self, code: str) -> None:
+        """Create another points currency."""
+        services.currency_create(code=code, exponent=0, is_money=False)
+
     def player(self, amount_minor: int = 0, **facts: bool) -> UUID:
         """Return a new player with so many points."""
         player_id = player_upsert(operator_id=self.operator_id, external_id=uuid4().hex, **facts).pk
@@ -49,4 +53,10 @@ class House:
 def house() -> House:
     """Return a fresh operator with the points currency PTS."""
     services.currency_create(code="PTS", exponent=0, is_money=False)
+    return House()
+
+
+@pytest.fixture
+def other_house(house: House) -> House:
+    """Return another operator with the same currency."""
     return House()

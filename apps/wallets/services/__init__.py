@@ -1,7 +1,7 @@
 """Everything that moves money, one function of the database each.
 
 Rules L4 to L10 and L14: docs/auditors/ledger.md.  Every service runs inside the caller's transaction and asserts it; a
-lock, timeout or serialisation error goes through unchanged (L9) and ``apps.wallets.retry`` deals with it at the edge.
+lock, timeout or serialisation error goes through unchanged (L9) and ``apps.core.retries`` deals with it at the edge.
 """
 
 from apps.wallets.services.currencies import currency_create

@@ -100,7 +100,7 @@ def _same(
         "kind": str(kind),
         "player_id": player_id,
         "currency": currency,
-        "amount_minor": amount_minor if kind is TxKind.CREDIT else -amount_minor,
+        "amount_minor": amount_minor,
     }
     for field, value in asked.items():
         if getattr(known, field) != value:

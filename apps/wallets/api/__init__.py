@@ -1,0 +1,1 @@
+"""Routes of the transfer wallet, balances and daily files."""
