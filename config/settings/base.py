@@ -149,6 +149,9 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "idempotency-purge": every("core.idempotency_purge", 600),
     "nonces-purge": every("accounts.nonces_purge", 60),
     "tables-sweep": every("tables.sweep", 0.25),
+    "fairness-sequence": every("fairness.sequence", 0.2),
+    "fairness-beacon": every("fairness.beacon", 1),
+    "fairness-cosign": every("fairness.cosign", 1),
 }
 
 LOGGING = logs.configuration(env.str("SEALDECK_LOG_LEVEL", default="INFO"))
