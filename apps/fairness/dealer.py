@@ -98,9 +98,8 @@ class _OnCommit:
 
 
 def _uncommitted(round_id: UUID) -> list[_OnCommit]:
-    return [
-        hook for _, hook, _ in connection.run_on_commit if isinstance(hook, _OnCommit) and hook.round_id == round_id
-    ]
+    hooks = [row[1] for row in connection.run_on_commit]
+    return [hook for hook in hooks if isinstance(hook, _OnCommit) and hook.round_id == round_id]
 
 
 def remember(round_id: UUID, schedule: streams.KeySchedule, tree: CardTree) -> None:
@@ -256,16 +255,7 @@ def openings(round_id: UUID, places: Iterable[tuple[int, int]]) -> list[dict[str
 
 
 def opening_deck(round_id: UUID) -> tuple[str, ...]:
-    """Return the shuffled deck of a dealt round, for re-executing it inside the service; never for anybody's eyes.
-
-    Raises:
-        RoundUnknown: no such round was dealt.
-    """
-    return _committed_tree(round_id, 0).cards
-
-
-def opening_deck(round_id: UUID) -> tuple[str, ...]:
-    """Return the shuffled opening deck, index 0 on top; secret while the round runs.
+    """Return the shuffled opening deck of a dealt round, to re-execute it inside the server; never for anybody's eyes.
 
     Raises:
         RoundUnknown: no such round was dealt.

@@ -36,7 +36,8 @@ class TrustFileSerializer(serializers.Serializer[Any]):
     """What a verifier believes (protocol, section 11)."""
 
     log = serializers.CharField(help_text="Verifier key of the log.")
-    root = serializers.CharField(help_text="Root key, hex.")
+    # DRF takes declared fields off the class, so that its own property of this name stays.
+    root = serializers.CharField(help_text="Root key, hex.")  # type: ignore[assignment]
     witnesses = serializers.ListField(child=serializers.CharField(), help_text="Verifier keys of the witnesses.")
     quorum = serializers.IntegerField(help_text="How many of them must have cosigned.")
 
@@ -71,7 +72,7 @@ class InclusionSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField()
     size = serializers.IntegerField()
     leaf = serializers.CharField(help_text="Leaf hash, hex.")
-    root = serializers.CharField(help_text="Root of the tree of this size, hex.")
+    root = serializers.CharField(help_text="Root of the tree of this size, hex.")  # type: ignore[assignment]
     path = serializers.ListField(child=serializers.CharField())
 
 

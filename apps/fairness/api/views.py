@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -51,9 +50,7 @@ class FairnessView(PublicView):
 
     cache: ClassVar[str] = ANEW
 
-    def finalize_response(
-        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         """Add the headers; errors are never kept."""
         answer = super().finalize_response(request, response, *args, **kwargs)
         answer.headers["Access-Control-Allow-Origin"] = "*"

@@ -50,7 +50,14 @@ INSERT_ONLY = (
 )
 """Tables in which no row ever changes or goes."""
 
-NEVER_EMPTIED = (*INSERT_ONLY, "fairness_generation", "fairness_round", "fairness_record", "fairness_signing_key", "fairness_log")
+NEVER_EMPTIED = (
+    *INSERT_ONLY,
+    "fairness_generation",
+    "fairness_round",
+    "fairness_record",
+    "fairness_signing_key",
+    "fairness_log",
+)
 
 REFUSE = """
 CREATE FUNCTION fairness_refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -133,6 +133,7 @@ def _prev(table_id: UUID, index: int, last_opener: int | None, now_ms: int) -> t
         return "", now_ms
     if latest["stage"] != Stage.ENDED or index != latest["index"] + 1:
         raise TableRunning
+    assert latest["ended_at_ms"] is not None
     return bytes(latest["last_hash"]).hex(), max(now_ms, latest["ended_at_ms"])
 
 
