@@ -8,7 +8,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 
 
-class OperatorKeyScheme(OpenApiAuthenticationExtension):
+class OperatorKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # Of drf-spectacular.
     """An operator's API key."""
 
     target_class = "apps.accounts.api.authentication.OperatorKeyAuthentication"
@@ -19,7 +19,7 @@ class OperatorKeyScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "bearerFormat": "sk_...", "description": "An operator's API key."}
 
 
-class PlayerTokenScheme(OpenApiAuthenticationExtension):
+class PlayerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # Of drf-spectacular.
     """A player's session token."""
 
     target_class = "apps.accounts.api.authentication.PlayerTokenAuthentication"

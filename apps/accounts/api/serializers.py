@@ -89,7 +89,10 @@ class SigningSerializer(StrictSerializer):
 class KeyCreateSerializer(StrictSerializer):
     """The body of POST /v1/keys."""
 
-    label = StrictTextField(LABEL, default="main", help_text="What the key is for; two of a label may live at a time.")
+    # A member of the API; rest_framework's Field happens to have an attribute of this name.
+    label = StrictTextField(  # type: ignore[assignment]
+        LABEL, default="main", help_text="What the key is for; two of a label may live at a time."
+    )
     scopes = serializers.ListField(child=StrictChoiceField(choices=SCOPES), min_length=1, max_length=len(SCOPES))
     addresses = serializers.ListField(
         child=serializers.CharField(max_length=43),
@@ -105,7 +108,7 @@ class KeyCreateSerializer(StrictSerializer):
             try:
                 ip_network(address)
             except ValueError:
-                raise serializers.ValidationError({index: ["Must be a network in CIDR form."]}) from None
+                raise serializers.ValidationError({str(index): ["Must be a network in CIDR form."]}) from None
         return value
 
 
@@ -113,7 +116,7 @@ class KeySerializer(serializers.Serializer[Any]):
     """An API key without its secret."""
 
     id = serializers.UUIDField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # As in KeyCreateSerializer.
     prefix = serializers.CharField()
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
     addresses = serializers.ListField(child=serializers.CharField())
