@@ -173,6 +173,7 @@ def run(supervisor: Supervisor) -> None:
         without_owner = {name: value for name, value in env.items() if name != "DATABASE_OWNER_URL"}
         say("Bringing the database up to date")
         _step("Migration", ["migrate", "--database", "owner", "--no-input"], env, logs / "migrate.log")
+        _step("Log keys", ["fairness_keys", "init", "--if-missing", "--create-root"], env, logs / "keys.log")
         _step("Demo data", ["demo", "--file", str(DEMO)], env, logs / "demo.log")
 
         def start(name: str, log: str, command: list[str], *, to_terminal: bool = False) -> Child:
