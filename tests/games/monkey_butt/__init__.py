@@ -1,0 +1,1 @@
+"""Tests of Monkey Butt.  Rules: docs/games/monkey_butt.md."""
