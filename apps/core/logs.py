@@ -119,7 +119,7 @@ def configuration(level: str) -> dict[str, Any]:
             # Django would answer for these itself, as text.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            "celery": {"level": level, "propagate": True},
+            "celery": {"level": "WARNING", "propagate": True},
             "httpx": {"level": "WARNING", "propagate": True},
         },
     }
