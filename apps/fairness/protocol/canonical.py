@@ -45,6 +45,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
+_plain = json.JSONDecoder(parse_float=_no_fraction, parse_constant=_no_fraction)
 _strict = json.JSONDecoder(
     object_pairs_hook=_members, parse_float=_no_fraction, parse_int=_integer, parse_constant=_no_fraction
 )
@@ -129,9 +130,15 @@ def decode_canonical(data: bytes | str) -> Any:
         CanonicalError: as ``decode``, or the bytes are not the canonical ones.
     """
     text = _text(data)
-    value = decode(text)
-    if _write(value) != text:
+    # What is written back byte for byte holds no name twice and no number in another form.
+    try:
+        value = _plain.decode(text)
+        same = _write(value) == text
+    except (ValueError, RecursionError) as problem:
+        raise CanonicalError("not JSON") from problem
+    if not same:
         raise CanonicalError("not in canonical form")
+    check(value)
     return value
 
 

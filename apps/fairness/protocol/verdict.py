@@ -58,6 +58,20 @@ FAILURES: Final = (
 )
 """Codes of a failed check, in the order in which they decide."""
 
+LOG_FAILURES: Final = (
+    "log_checkpoint",
+    "log_witness",
+    "log_root",
+    "log_consistency",
+    "log_entry",
+    "log_sequence",
+    "log_index",
+    "log_prev",
+    "log_seed",
+    "log_overdue",
+)
+"""Codes of a failed check of the whole log, in the order in which they decide."""
+
 CANNOT: Final = ("unreadable", "version", "unfinished", "beacon_unchecked", "gap")
 """Codes of what could not be checked, in the order in which they are named."""
 
@@ -66,7 +80,7 @@ STATUS_PASS: Final = 0
 STATUS_FAILURE: Final = 1
 STATUS_CANNOT: Final = 2
 
-_RANK = {code: rank for rank, code in enumerate(FAILURES + CANNOT)}
+_RANK = {code: rank for rank, code in enumerate(FAILURES + LOG_FAILURES + CANNOT)}
 
 
 @dataclass(frozen=True, slots=True)
