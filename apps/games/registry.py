@@ -15,8 +15,10 @@ from apps.games.contract import Game
 
 GAMES: dict[str, str] = {
     "monko": "apps.games.monko",
+    "mojo": "apps.games.mojo",
     "monkey_butt": "apps.games.monkey_butt",
     "mongooz": "apps.games.mongooz",
+    "wonky": "apps.games.wonky",
 }
 
 
