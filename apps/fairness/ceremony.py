@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.fairness import locks, sealing
+from apps.fairness import anchor, locks, sealing
 from apps.fairness.models import LOG_ROW_ID, KeyUse, Log, Record, SigningKey
 from apps.fairness.protocol import signatures
 from apps.fairness.protocol.notes import is_origin
@@ -48,6 +48,11 @@ class Ceremony:
             locks.keys_own(self.using)
             if Log.objects.using(self.using).exists():
                 raise CeremonyError("This database has a log already; a log is started once.")
+            if anchor.read() is not None:
+                raise CeremonyError(
+                    "SEALDECK_LOG_ANCHOR_FILE remembers a log that this database does not have.  A log is never started"
+                    " twice under one name: restore its database, or remove the file and choose another name."
+                )
             Log.objects.using(self.using).create(id=LOG_ROW_ID, origin=origin)
             self._add(KeyUse.ROOT, signatures.public_key(self.root_secret), None, "first_key")
             for use in (KeyUse.LOG, KeyUse.RECORDS):
