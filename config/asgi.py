@@ -1,10 +1,14 @@
-"""Entry point of the stream server."""
+"""Entry point of the stream server: it serves the messages of tables, and nothing else."""
 
 from __future__ import annotations
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
-application = get_asgi_application()
+django.setup()
+
+from apps.tables.streams.app import Streams  # noqa: E402  # Only after Django is set up.
+
+application = Streams()

@@ -13,6 +13,7 @@ SECRET_KEY = "SEALDECK_SECRET_KEY"
 KEKS = "SEALDECK_KEKS"
 KEK_ID = "SEALDECK_KEK_ID"
 LOCAL_KEK = "local-1"
+ROOT_KEY = "root-key"
 
 
 def secret_file(path: Path) -> str:
@@ -31,7 +32,6 @@ def environment(folder: Path) -> dict[str, str]:
         KEKS: json.dumps({LOCAL_KEK: secret_file(folder / "kek")}),
         KEK_ID: LOCAL_KEK,
         "SEALDECK_METRICS_TOKEN": secret_file(folder / "metrics-token"),
-        "SEALDECK_ROOT_KEY_FILE": str(folder / "root-key"),
         "SEALDECK_LOG_ANCHOR_FILE": str(folder / "log-anchor"),
         "SEALDECK_LOG_ORIGIN": "local.sealdeck.example/log",
     }

@@ -170,14 +170,15 @@ def run(supervisor: Supervisor) -> None:
     with services(VAR / "services", throw_away=False) as running:
         api, streams = _port("the API", API_PORT), _port("the stream server", STREAM_PORT)
         env = environment(running, api, streams)
-        without_owner = {name: value for name, value in env.items() if name != "DATABASE_OWNER_URL"}
+        servers = {name: value for name, value in env.items() if name != "DATABASE_OWNER_URL"}
         say("Bringing the database up to date")
         _step("Migration", ["migrate", "--database", "owner", "--no-input"], env, logs / "migrate.log")
-        _step("Log keys", ["fairness_keys", "init", "--if-missing", "--create-root"], env, logs / "keys.log")
+        root_key = ["--create-root", "--root-key-file", str(VAR / "keys" / keys.ROOT_KEY)]
+        _step("Start of the public log", ["fairness_keys", "init", "--if-missing", *root_key], env, logs / "log.log")
         _step("Demo data", ["demo", "--file", str(DEMO)], env, logs / "demo.log")
 
         def start(name: str, log: str, command: list[str], *, to_terminal: bool = False) -> Child:
-            child = Child(name, command, log=logs / log, env=without_owner, cwd=ROOT, to_terminal=to_terminal)
+            child = Child(name, command, log=logs / log, env=servers, cwd=ROOT, to_terminal=to_terminal)
             return supervisor.add(child)
 
         for server in running.children:

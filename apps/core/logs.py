@@ -120,6 +120,9 @@ def configuration(level: str) -> dict[str, Any]:
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
             "celery": {"level": "WARNING", "propagate": True},
+            # Every tick of beat and every task of a worker would be a line.
+            "celery.beat": {"level": "WARNING", "propagate": True},
+            "celery.app.trace": {"level": "WARNING", "propagate": True},
             "httpx": {"level": "WARNING", "propagate": True},
         },
     }
