@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Final
 
 from apps.games.contract import Card
-from apps.games.kit.cards import CardTable, table
+from apps.games.kit.cards import CardTable, face, table
 from apps.games.kit.opening import Options
 
 RANKS: Final = ("X", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "Z", "F", "G")
@@ -31,8 +31,18 @@ VERBS: Final = {"T": "thief", "B": "butt", "C": "cheeky", "D": "devil"}
 """The verb that uses a super special, by the letter after its X."""
 
 _NUMBERS: Final = tuple(str(number) for number in (2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 1, 8))
-_STRENGTH: Final = (*_NUMBERS, "Z", "G", "XD", "XC", "XB", "XT", "F")
+STRENGTH: Final = (*_NUMBERS, "Z", "G", "XD", "XC", "XB", "XT", "F")
 """Kinds of cards, weakest first (B-5)."""
+
+
+def kind(its_face: str) -> str:
+    """Return what kind of card a face is: its rank as text, or the face itself for a super special."""
+    return its_face if its_face[0] == "X" else its_face[1:]
+
+
+def colour(its_face: str) -> str:
+    """Return the colour letter of a face; empty for multi-colour Pyros and super specials."""
+    return "" if its_face[0] in "MX" else its_face[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +71,9 @@ class Pack(CardTable):
     def __post_init__(self) -> None:
         # The zero-argument super() does not reach through the class that slots=True makes anew.
         CardTable.__post_init__(self)
-        faces = [code.split("#")[0] for code in self.codes]
-        rank = tuple(SUPER if face[0] == "X" else RANKS.index(face[1:]) for face in faces)
-        kind = tuple(face if face[0] == "X" else face[1:] for face in faces)
+        faces = [face(code) for code in self.codes]
+        kinds = [kind(its) for its in faces]
+        rank = tuple(SUPER if its[0] == "X" else RANKS.index(its) for its in kinds)
         by_rank = [[card for card, its in enumerate(rank) if its == number] for number in range(len(RANKS))]
         by_rank[SUPER] = []
         shift = tuple(sum(len(cards) for cards in by_rank[:number]) for number in range(len(RANKS)))
@@ -73,9 +83,9 @@ class Pack(CardTable):
                 bit[card] = 1 << (shift[number] + place)
         facts: dict[str, object] = {
             "rank": rank,
-            "colour": tuple("" if face[0] in "MX" else face[0] for face in faces),
-            "verb": tuple(VERBS[face[1]] if face[0] == "X" else "" for face in faces),
-            "strength": tuple((_STRENGTH.index(its), card) for card, its in enumerate(kind)),
+            "colour": tuple(colour(its) for its in faces),
+            "verb": tuple(VERBS[its[1]] if its[0] == "X" else "" for its in faces),
+            "strength": tuple((STRENGTH.index(its), card) for card, its in enumerate(kinds)),
             "ones": frozenset(by_rank[ONE]),
             "bit": tuple(bit),
             "shift": shift,
