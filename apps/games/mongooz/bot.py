@@ -65,8 +65,8 @@ def _gift(view: View, action: Action) -> int:
 def _overlooked(view: View, turn: int) -> bool:
     """Return whether it can be seen that this turn overlooked a play.
 
-    The top of the offender's discard fits somewhere: in its running turn after it has flipped, or after the turn that it
-    ended with that card.  Or another seat has called it rightly.
+    The top of the offender's discard fits somewhere: in its running turn after it has flipped, or after the turn that
+    it ended with that card.  Or another seat has called it rightly.
     """
     window = next(window for window in view["board"]["callable"] if window["turn"] == turn)
     if window["callers"]:

@@ -1,0 +1,1 @@
+"""Tests of Mongooz.  Rules: docs/games/mongooz.md."""
