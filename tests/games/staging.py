@@ -12,7 +12,7 @@ import pytest
 
 from apps.games.contract import Action, Card, Event, Game, RuleError, Seat, Setup, Step
 
-KEYS_FIRST = {"round_over": ("reason", "final"), "round_started": ()}
+KEYS_FIRST: dict[str, tuple[str, ...]] = {"round_over": ("reason", "final")}
 
 
 class Scripted:
