@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +23,8 @@ from pathlib import Path
 QUIET_S = 2.0
 """Waiting longer than this is announced."""
 POLL_S = 0.05
+PORT_STEP = 10
+PORT_TRIES = 10
 PR_SET_PDEATHSIG = 1
 
 
@@ -34,13 +38,34 @@ def say(text: str) -> None:
 
 
 def free_port(wanted: int | None = None) -> int:
-    """Return ``wanted`` when nothing listens there, otherwise a port that the system picks; loopback only."""
-    for port in (wanted, 0) if wanted else (0,):
+    """Return ``wanted`` when nothing listens there, else one near it, else what the system picks; loopback only."""
+    near = range(wanted, wanted + PORT_STEP * PORT_TRIES, PORT_STEP) if wanted else ()
+    for port in (*near, 0):
+        if port and not _reserved(port):
+            continue
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port or 0))
+            probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
     raise ToolError("No TCP port is free on 127.0.0.1.")
+
+
+def _reserved(port: int) -> bool:
+    """Take the machine's lock for a port; False if another command holds it, whose server is only about to listen.
+
+    The lock lasts as long as this process.  Without it two commands started at once would both find the port free.
+    """
+    path = Path(tempfile.gettempdir()) / f"sealdeck-port-{port}"
+    try:
+        holder = os.open(path, os.O_RDONLY if path.exists() else os.O_RDONLY | os.O_CREAT, 0o644)
+    except OSError:
+        return True  # A folder that cannot be written: then the port itself must decide.
+    try:
+        fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(holder)
+        return False
+    return True
 
 
 def answers(port: int) -> bool:
