@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from apps.wallets.errors import CurrencyUnknown, TransactionNotFound
-from apps.wallets.models import AccountBalance, AccountKind, Currency, Entry, TxKind
+from apps.wallets.models import AccountBalance, AccountKind, Alarm, Currency, Entry, TxKind
 from apps.wallets.values import Balance, CurrencyFacts, Transaction
 
 
@@ -60,6 +60,11 @@ def transaction_by_external_id(*, operator_id: UUID, external_id: str) -> Transa
         ),
         replayed=False,
     )
+
+
+def alarms_open(*, operator_id: UUID) -> list[Alarm]:
+    """Return the operator's open alarms, oldest first."""
+    return list(Alarm.objects.filter(operator_id=operator_id, cleared_at_ms=None).order_by("raised_at_ms"))
 
 
 def _player_balances(operator_id: UUID, player_ids: Collection[UUID], currency: str) -> QuerySet[AccountBalance]:

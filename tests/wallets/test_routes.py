@@ -23,7 +23,7 @@ BAD_AMOUNTS = (
 
 def send(credential: str, method: str, path: str, body: Any = None, **headers: str) -> Any:
     """Send a request to /v1 and return the answer."""
-    raw = body if isinstance(body, bytes | str) else b"" if body is None else json.dumps(body)
+    raw = body if isinstance(body, str) else "" if body is None else json.dumps(body)
     return APIClient().generic(
         method,
         f"/v1{path}",

@@ -15,7 +15,7 @@ def in_transaction() -> None:
     assert connection.in_atomic_block, "the ledger moves money only inside its caller's transaction"
 
 
-def row(statement: LiteralString, arguments: Sequence[object]) -> tuple[Any, ...]:
+def row(statement: LiteralString, arguments: Sequence[Any]) -> tuple[Any, ...]:
     """Run one statement that answers exactly one row."""
     with connection.cursor() as cursor:
         cursor.execute(statement, arguments)
