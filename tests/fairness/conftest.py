@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.db import connections
 
 from apps.fairness import dealer, tree
 from tests.fairness.table import FairTable
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _owner_is_not_flushed(django_db_setup: None) -> None:
+    """Leave the cleaning after tests that use the owner's login to the administrator's, as for the application's."""
+    connections["owner"].settings_dict["TEST"]["MIRROR"] = "default"
 
 
 @pytest.fixture(autouse=True)
