@@ -18,7 +18,7 @@ FAR = 1_000_000
 """Deadline of a position that says nothing else."""
 
 Record = tuple[int, int, str, str]
-"""A turn, its seat, its offences (``H8`` overlooked for the middle, ``H8-`` for a seat only) and callers like ``02``."""
+"""A turn, its seat, its offences (``H8`` fitted the middle, ``H8-`` a seat only) and callers like ``02``."""
 
 
 def codes(text: str) -> list[str]:
