@@ -202,10 +202,12 @@ def _tick(table: Table, lives: list[Live], now_ms: int) -> bool:
     """Do what is due on a locked table; return True if followers should be told."""
     seats = list(table.seats.select_for_update(no_key=True).order_by("number"))
     round_ = None if table.round_id is None else Round.objects.select_for_update(no_key=True).get(pk=table.round_id)
+    table.round = round_  # One object for the row, so that what is changed here is seen everywhere.
     changed = False
     if round_ is not None and round_.status not in Round.UNDER_WAY and not round_.advanced:
         seats = _after_round(table, round_, seats, now_ms)
         changed = True
+    _plan(table, seats, now_ms)
     if round_ is not None and round_.status == Round.Status.OPEN:
         changed |= _open_tick(table, round_, seats, lives, now_ms)
     elif round_ is not None and round_.status == Round.Status.CLOSING:
