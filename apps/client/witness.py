@@ -16,7 +16,8 @@ from apps.fairness.protocol import cards, contributions, transcript
 from apps.fairness.protocol.errors import ProtocolError
 from apps.fairness.protocol.records import Signed, round_id
 from apps.fairness.protocol.verdict import Verdict
-from apps.fairness.protocol.verify import verify_bundles
+from apps.fairness.protocol.verify import Settings, verify_bundles
+from apps.fairness.protocol.verify.replay import is_match_game
 
 MERGE_MS = 1_000
 """A signed record that the log does not have after this long is evidence against the operator."""
@@ -261,7 +262,7 @@ class RoundWitness:
         if not bound or (bound[0]["n"], bound[0]["order_hash"]) != (body["n"], body["order_hash"]):
             raise ProofFailed("order", "the deck is not the one that the open record binds for so many seats")
         last = self.open.body["last_opener"]
-        if last is not None and self.open.body["game"] != "mojo":
+        if last is not None and not is_match_game(Settings(), self.open.body["game"]):
             following = next((seat for seat in seats if seat > last), seats[0])
             if body["opener"] != following:
                 raise ProofFailed("opener", f"seat {following} opens this round")
