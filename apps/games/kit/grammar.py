@@ -13,7 +13,6 @@ and which seats were dealt in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Any
 
 from apps.games.contract import RuleError
@@ -113,7 +112,12 @@ def record(**keys: Fits) -> Fits:
 
 def rising_cards(value: Any, deal: Deal) -> bool:
     """Tell whether the value is a list of one or more card codes in strictly rising canonical order."""
-    if not isinstance(value, list) or not value or not all(card(code, deal) for code in value):
+    if not isinstance(value, list) or not value:
         return False
-    numbers = deal.cards.numbers(value)
-    return all(low < high for low, high in pairwise(numbers))
+    index, last = deal.cards.index, -1
+    for code in value:
+        number = index.get(code, -1) if isinstance(code, str) else -1
+        if number <= last:
+            return False
+        last = number
+    return True
