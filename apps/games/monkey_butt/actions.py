@@ -129,7 +129,7 @@ def _use(s: State, seat: Seat, action: Action) -> tuple[str, int]:
         raise RuleError("must_open_low")  # B-6
     if s.phase == USE:
         return rules.take_in_play(s)
-    rules.discard_from(s, seat, zone, card)
+    rules.discard_from(s, seat, zone, (card,))
     return zone, card
 
 

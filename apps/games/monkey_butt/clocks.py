@@ -52,7 +52,7 @@ def _play_due(s: State, call: Call) -> None:
     else:
         card = _lead(s.pack, cards)
         if s.pack.rank[card] == SUPER:
-            rules.discard_from(s, seat, zone, card)
+            rules.discard_from(s, seat, zone, (card,))
             rules.waste(s, zone, card, call)
         else:
             rules.play(s, seat, zone, (card,), call)

@@ -158,20 +158,20 @@ def begin(s: State, seat: Seat, call: Call) -> None:
 
 def play(s: State, seat: Seat, zone: str, cards: Cards, call: Call) -> None:
     """PLAY: cards of one rank go from their zone to the pile, with all that follows."""
-    for card in cards:
-        discard_from(s, seat, zone, card)
+    discard_from(s, seat, zone, cards)
     s.lowest = 0
     to_pile(s, seat, zone, cards, call)
 
 
-def discard_from(s: State, seat: Seat, zone: str, card: int) -> None:
-    """Take a card out of the zone it is played from: hand, bc, a or down."""
+def discard_from(s: State, seat: Seat, zone: str, cards: Cards) -> None:
+    """Take cards out of the zone they are played from: hand, bc, a or down."""
     if zone == "hand":
-        s.put(seat, _without(s.hands[seat], card))
+        s.put(seat, tuple([card for card in s.hands[seat] if card not in cards]))
     elif zone == "down":
         s.down = {**s.down, seat: ()}
     else:
-        s.set_open(seat, s.open[seat].index(card), None)
+        for card in cards:
+            s.set_open(seat, s.open[seat].index(card), None)
 
 
 def to_pile(s: State, seat: Seat, zone: str, cards: Cards, call: Call) -> None:
@@ -191,8 +191,8 @@ def _burns(s: State, played: Cards) -> bool:
     rank = s.pack.rank
     if rank[played[0]] == PYRO:
         return True
-    run = s.pack.run
-    return len(s.pile) >= run and len({rank[card] for card in s.pile[-run:]}) == 1
+    run = s.pile[-s.pack.run :]
+    return len(run) == s.pack.run and len({rank[card] for card in run}) == 1
 
 
 def done(s: State, seat: Seat, then: Seat, call: Call) -> None:
@@ -201,7 +201,7 @@ def done(s: State, seat: Seat, then: Seat, call: Call) -> None:
     if lacking > 0 and s.deck:
         drawing.draw(s, seat, lacking, "refill", call, drawing.no_renewal)
     for other in turns.ring_from(s.active, seat):
-        if len(s.active) > 1 and not s.count(other):
+        if not s.hands[other] and not s.count(other) and len(s.active) > 1:
             _go_out(s, other, call)
     if len(s.active) == 1:
         end(s, "butt", call)
@@ -274,7 +274,7 @@ def flip(s: State, call: Call, *, by_clock: bool = False) -> None:
     (card,) = s.down[seat]
     special = s.pack.rank[card] == SUPER
     playable = special or goes(s.pack, s.pile, card)
-    discard_from(s, seat, "down", card)
+    discard_from(s, seat, "down", (card,))
     call.emit({"type": "flipped", "seat": seat, "card": s.shown(card), "playable": playable})
     if special:
         _super_turned_up(s, card, "down", call, by_clock)
