@@ -6,11 +6,12 @@ for simulations, the laws, tests and play in the terminal.  Source: docs/develop
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from apps.games.chance import Dice, SeededChance
-from apps.games.contract import Chance, Game, Options, RuleError, Seat, Setup, Step
+from apps.games.contract import Action, Chance, Game, Options, RuleError, Seat, Setup, Step
 
 S = TypeVar("S")
 
@@ -129,6 +130,16 @@ class RandomPlay:
         actions = game.legal(state, seat, self.now)
         if actions:
             pick = min(dice.below(len(actions)) for _ in range(manner.eager))
-            return Input("act", self.now, seat, actions[pick])
+            return self.accepted(state, seat, (*actions[pick:], *actions[:pick]))
         self.now = due
         return Input("wake", self.now)
+
+    def accepted(self, state: Any, seat: Seat, actions: Sequence[Action]) -> Input:
+        """Return the first of these listed actions that the rules take.
+
+        It is the first of all in every game that refuses nothing it lists (``Spec.refusals``).
+        """
+        if not self.game.spec.refusals:
+            return Input("act", self.now, seat, actions[0])
+        inputs = [Input("act", self.now, seat, action) for action in actions]
+        return next(given for given in inputs if error_of(self.game, state, given, SeededChance(0)) is None)

@@ -53,3 +53,9 @@ def may_view(s: Round, viewer: Seat | None) -> None:
 def listens(s: Round, seat: Seat, now: int) -> bool:
     """Return whether ``legal`` may list anything: the round runs, nothing is due, the seat is active and connected."""
     return s.outcome is None and now < s.due() and seat in s.active and seat not in s.offline
+
+
+def refuse(when: bool, code: str) -> None:
+    """Raise this code when the condition holds: a guard of a page in one line, where speed does not matter."""
+    if when:
+        raise RuleError(code)
