@@ -6,7 +6,7 @@ Source: docs/fairness/protocol.md, sections 7 and 12.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -39,25 +39,30 @@ def transcript(*, round_id: UUID, after: int = -1, limit: int | None = None) -> 
     ]
 
 
-def bundle(*, round_id: UUID) -> dict[str, Any]:
-    """Return the audit bundle of a round, or as much of it as exists while the round runs.
+def bundle(*, round_id: UUID, with_transcript: bool = True) -> dict[str, Any]:
+    """Return the audit bundle of a round, or as much of it as is published while the round runs.
+
+    Args:
+        with_transcript: False leaves the entries out, where a running round is not to be followed by everybody.
 
     Raises:
-        fairness errors: no such round.
+        RoundUnknown, LogUnavailable: no such round, or nothing is published yet.
     """
     evidence = fairness.round_evidence(round_id)
+    dealt = any(record["type"] == "deck" for record in evidence["records"])
+    entries = transcript(round_id=round_id) if dealt and with_transcript else []
     return {
         "format": "sealdeck-round/1",
         "records": evidence["records"],
         "keys": evidence["keys"],
         "order": evidence["order"],
         "generations": evidence["generations"],
-        "transcript": [json.loads(entry.body) for entry in transcript(round_id=round_id)],
+        "transcript": [json.loads(entry.body) for entry in entries],
         "log": evidence["log"],
     }
 
 
-def bundles(*, round_ids: Iterator[UUID]) -> Iterator[str]:
-    """Yield the bundles of many rounds as JSON Lines, one at a time."""
+def bundles(*, round_ids: Iterable[UUID]) -> Iterator[str]:
+    """Yield the bundles of many ended rounds as JSON Lines, one at a time."""
     for round_id in round_ids:
         yield json.dumps(bundle(round_id=round_id), separators=(",", ":")) + "\n"

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.urls import path, register_converter
 
-from apps.tables.api import views
+from apps.tables.api import evidence, games, views
 
 
 class RoundIdConverter:
@@ -38,4 +38,9 @@ urlpatterns = [
     path("rounds/<round:round_id>/actions", views.ActionsView.as_view(), name="actions"),
     path("rounds/<round:round_id>/leave", views.LeaveView.as_view(), name="leave"),
     path("rounds/<round:round_id>/openings", views.RoundOpeningsView.as_view(), name="openings"),
+    path("rounds/<round:round_id>/proof", evidence.ProofView.as_view(), name="proof"),
+    path("fairness/rounds/<round:round_id>/bundle", evidence.BundleView.as_view(), name="bundle"),
+    path("fairness/tables/<uuid:table_id>/bundles", evidence.BundlesView.as_view(), name="bundles"),
+    path("games", games.GamesView.as_view(), name="games"),
+    path("games/<slug:slug>", games.GameView.as_view(), name="game"),
 ]

@@ -75,6 +75,7 @@ class Command(BaseCommand):
             "operator_id": str(operator.pk),
             "api_key": key,
             "currency": CURRENCY,
+            "credentials": {"API key": key},
             "people": people,
             "tables": [{"id": str(table.pk), "game": table.game, "name": table.name} for table in tables],
             "bots": [{"table_id": table_id, **bot} for table_id, seated in bots.items() for bot in seated],
