@@ -28,6 +28,7 @@ register_converter(FairRoundConverter, "fair_round")
 urlpatterns = [
     path("fairness/keys", views.KeysView.as_view(), name="fairness-keys"),
     path("fairness/trust", views.TrustView.as_view(), name="fairness-trust"),
+    path("fairness/trust.json", views.TrustFileView.as_view(), name="fairness-trust-file"),
     path("fairness/checkpoint", views.CheckpointView.as_view(), name="fairness-checkpoint"),
     path("fairness/tile/<path:tile>", views.TileView.as_view(), name="fairness-tile"),
     path("fairness/proofs/inclusion", views.InclusionView.as_view(), name="fairness-inclusion"),

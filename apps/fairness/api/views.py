@@ -27,6 +27,7 @@ from apps.fairness.api.serializers import (
     RoundRecordsSerializer,
     StatisticsQuery,
     StatisticsSerializer,
+    TrustFileSerializer,
     TrustSerializer,
 )
 from apps.fairness.errors import LogUnavailable, TileUnknown
@@ -94,6 +95,15 @@ class TrustView(FairnessView):
     def get(self, request: Request) -> Response:
         """Return the trust file of this server, with the warning to pin it elsewhere."""
         return Response({"trust": selectors.trust(), "warning": TRUST_WARNING})
+
+
+class TrustFileView(FairnessView):
+    """The trust file of this server, ready for a verifier."""
+
+    @extend_schema(tags=TAG, operation_id="fairness_trust_file", auth=[], responses=TrustFileSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the trust file alone; the warning is in the header ``Sealdeck-Warning``."""
+        return Response(selectors.trust(), headers={"Sealdeck-Warning": TRUST_WARNING})
 
 
 class CheckpointView(FairnessView):
