@@ -253,30 +253,32 @@ ACTIONS: Final[Mapping[str, Callable[[State, Seat, Action, Call], None]]] = {
 
 def legal(s: State, seat: Seat) -> tuple[Action, ...]:
     """Return the actions of an active, connected seat that no guard refuses, in the order of the page."""
+    if s.phase == PLAY:
+        return _turn(s, seat) if seat == s.seat else ()
     codes = s.pack.codes
     if s.phase == AB:
-        if seat in s.locks:
-            return ()
-        held = [codes[card] for card in sorted(s.hands[seat])]
+        held = [codes[card] for card in sorted(s.hands[seat])] if seat not in s.locks else []
         return tuple([{"type": "lay", "a": a, "b": b} for a in held for b in held if a != b])
     if s.phase == PICK_C:
-        if seat in s.locks or seat not in s.targets:
-            return ()
-        return tuple([{"type": "pick", "card": codes[card]} for card in sorted(s.hands[s.targets[seat]])])
+        shown = s.hands[s.targets[seat]] if seat in s.targets and seat not in s.locks else ()
+        return tuple([{"type": "pick", "card": codes[card]} for card in sorted(shown)])
     if seat != s.seat:
         return ()
     if s.phase == STEAL:
         assert s.victim is not None, "phase steal has a victim"
         return tuple([{"type": "choose", "card": codes[card]} for card in sorted(s.hands[s.victim])])
-    if s.phase == USE:
-        assert s.in_play is not None, "phase use has a card in play"
-        return tuple(_uses(s, seat, s.in_play))
+    assert s.in_play is not None, "phase use has a card in play"
+    return tuple(_uses(s, seat, s.in_play))
+
+
+def _turn(s: State, seat: Seat) -> tuple[Action, ...]:
+    """Return what the turn's seat may do in phase play."""
     zone, cards = s.zone(seat)
     if zone == "down":
         return ({"type": "flip"},)
     actions = _plays(s, cards)
-    if not s.lowest:
-        for card in sorted([card for card in cards if s.pack.verb[card]]):
+    if not s.lowest and not s.pack.supers.isdisjoint(cards):
+        for card in sorted(s.pack.supers.intersection(cards)):
             actions += _uses(s, seat, card)
     if s.pile:
         actions += [{"type": "pick_up", "add": place} for place in _addable(s, seat, zone)]
@@ -286,22 +288,17 @@ def legal(s: State, seat: Seat) -> tuple[Action, ...]:
 def _plays(s: State, cards: Cards) -> list[Action]:
     """Return the sets of the zone's cards that may be laid, by rank, smaller ones first."""
     pack = s.pack
-    bit = pack.bit
-    bits = 0
-    if pack.ones.isdisjoint(s.pile):
-        for card in cards:
-            bits |= bit[card]
-    else:
+    rank, bit = pack.rank, pack.bit
+    if not pack.ones.isdisjoint(s.pile):
         blocked = blocked_colours(pack, s.pile)
-        for card in cards:
-            if pack.colour[card] not in blocked:
-                bits |= bit[card]
+        cards = tuple([card for card in cards if pack.colour[card] not in blocked])
+    held = [0] * len(pack.sets)
+    for card in cards:
+        held[rank[card]] |= bit[card]
     actions: list[Action] = []
-    for rank in (s.lowest,) if s.lowest else fitting(pack, s.pile):
-        sets = pack.sets[rank]
-        held = bits >> pack.shift[rank] & len(sets) - 1
-        if held:
-            actions += [{"type": "play", "cards": list(codes)} for codes in sets[held]]
+    for number in (s.lowest,) if s.lowest else fitting(pack, s.pile):
+        if held[number]:
+            actions += [{"type": "play", "cards": list(codes)} for codes in pack.sets[number][held[number]]]
     return actions
 
 

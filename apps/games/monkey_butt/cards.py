@@ -61,12 +61,11 @@ class Pack(CardTable):
     """What the set-up clock sorts by, weakest first; no two cards are equal."""
     ones: frozenset[int] = field(init=False, repr=False, compare=False)
     """The cards of rank 1, which block their colour."""
+    supers: frozenset[int] = field(init=False, repr=False, compare=False)
     bit: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    """A bit of its own for each card with a rank, the bits of a rank side by side; 0 for a super special."""
-    shift: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    """By rank, where its bits begin."""
+    """A bit for each card, of its own among the cards of its rank."""
     sets: tuple[tuple[tuple[tuple[Card, ...], ...], ...], ...] = field(init=False, repr=False, compare=False)
-    """By rank and the bits of the cards at hand: all sets of them, in the order of ``legal``."""
+    """By rank and the bits of the cards at hand: all sets of them, in the order of ``legal``; no supers."""
 
     def __post_init__(self) -> None:
         # The zero-argument super() does not reach through the class that slots=True makes anew.
@@ -75,21 +74,16 @@ class Pack(CardTable):
         kinds = [kind(its) for its in faces]
         rank = tuple(SUPER if its[0] == "X" else RANKS.index(its) for its in kinds)
         by_rank = [[card for card, its in enumerate(rank) if its == number] for number in range(len(RANKS))]
-        by_rank[SUPER] = []
-        shift = tuple(sum(len(cards) for cards in by_rank[:number]) for number in range(len(RANKS)))
-        bit = [0] * len(faces)
-        for number, cards in enumerate(by_rank):
-            for place, card in enumerate(cards):
-                bit[card] = 1 << (shift[number] + place)
+        bit = tuple(1 << by_rank[number].index(card) for card, number in enumerate(rank))
         facts: dict[str, object] = {
             "rank": rank,
             "colour": tuple(colour(its) for its in faces),
             "verb": tuple(VERBS[its[1]] if its[0] == "X" else "" for its in faces),
             "strength": tuple((STRENGTH.index(its), card) for card, its in enumerate(kinds)),
             "ones": frozenset(by_rank[ONE]),
-            "bit": tuple(bit),
-            "shift": shift,
-            "sets": tuple(self._sets(cards) for cards in by_rank),
+            "supers": frozenset(by_rank[SUPER]),
+            "bit": bit,
+            "sets": ((), *(self._sets(cards) for cards in by_rank[ONE:])),
         }
         for name, value in facts.items():
             object.__setattr__(self, name, value)

@@ -200,13 +200,19 @@ def done(s: State, seat: Seat, then: Seat, call: Call) -> None:
     lacking = REFILL - len(s.hands[seat])
     if lacking > 0 and s.deck:
         drawing.draw(s, seat, lacking, "refill", call, drawing.no_renewal)
-    for other in turns.ring_from(s.active, seat):
-        if not s.hands[other] and not s.count(other) and len(s.active) > 1:
-            _go_out(s, other, call)
+    if () in [s.hands[other] for other in s.active]:
+        _outs(s, seat, call)
     if len(s.active) == 1:
         end(s, "butt", call)
     else:
         begin(s, then if then in s.active else next_seat(s, then), call)
+
+
+def _outs(s: State, seat: Seat, call: Call) -> None:
+    """Let seats without any card go out, beginning with the acting one; the last active one stays (B-22, B-27)."""
+    for other in turns.ring_from(s.active, seat):
+        if not s.count(other) and len(s.active) > 1:
+            _go_out(s, other, call)
 
 
 def _go_out(s: State, seat: Seat, call: Call) -> None:
