@@ -138,10 +138,10 @@ def refused(table: Table, who: int, kind: str, *, now: int = 1, **keys: Any) -> 
 
 def listed(table: Table, seat: int, now: int = 1) -> list[str]:
     """Return the listed actions in brief: verb and its values."""
-    return [_brief_action(each) for each in table.legal(seat, now)]
+    return [brief_action(each) for each in table.legal(seat, now)]
 
 
-def _brief_action(made: Mapping[str, Any]) -> str:
+def brief_action(made: Mapping[str, Any]) -> str:
     words = [made["type"]]
     for key, value in made.items():
         if key == "type":
