@@ -217,7 +217,7 @@ async def run(config: dict[str, Any], *, base_url: str, pace_s: float) -> None:
             base_url=base_url,
             api_key=config["api_key"],
             currency=config["currency"],
-            trust=trust_read(dict(await first.trust())),
+            trust=trust_read((await first.trust())["trust"]),
             pace_s=pace_s,
             say=lambda line: print(line, flush=True),
         )

@@ -140,6 +140,12 @@ class RoundWitness:
         """
         if self.deck is None:
             raise ProofFailed("record_set", "an entry came before the deck record")
+        try:
+            self._entry(message)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise ProofFailed("transcript_form", f"an entry is malformed: {problem!r}") from problem
+
+    def _entry(self, message: Mapping[str, Any]) -> None:
         entry = message["entry"]
         if entry["seq"] != self.entries or message["seq"] != entry["seq"]:
             raise ProofFailed("transcript_form", f"entry {entry['seq']} came where {self.entries} belongs")
