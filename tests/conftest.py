@@ -45,7 +45,7 @@ def django_db_setup(
 ) -> Iterator[None]:
     """Make the test database with the owner's login; the application's login then connects to the same one."""
     with django_db_blocker.unblock():
-        made = setup_databases(verbosity=0, interactive=False, aliases={"owner", "default"})
+        made = setup_databases(verbosity=0, interactive=False, aliases={"owner": False, "default": False})
         log_begin()
     yield
     with django_db_blocker.unblock():

@@ -155,7 +155,7 @@ def key_of(request: Request) -> str | None:
 
 
 def _slot(request: Request, key: str, parameters: dict[str, Any]) -> Slot:
-    caller = request.auth
+    caller: Any = request.auth
     assert caller is not None, "an idempotent route needs a caller with credentials"
     match = request.resolver_match
     route = match.route if match else request.path
@@ -280,4 +280,4 @@ def purge() -> int:
             " WHERE created_at_ms < %s ORDER BY created_at_ms LIMIT %s))",
             [database_ms() - RETENTION_MS, PURGE_BATCH],
         )
-        return cursor.rowcount
+        return int(cursor.rowcount)

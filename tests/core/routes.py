@@ -101,7 +101,7 @@ class Optional(ApiView):
 
     @idempotent(required=False)
     def post(self, request: Request) -> Response:
-        return Response({"id": Group.objects.create(name=request.data["name"]).pk}, status=201)
+        return Response({"id": Group.objects.create(name=dict(request.data)["name"]).pk}, status=201)
 
 
 urlpatterns = [path("effect/<str:how>", Effect.as_view()), path("optional", Optional.as_view())]

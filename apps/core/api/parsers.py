@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 from django.conf import settings
 from rest_framework.parsers import BaseParser
@@ -131,7 +131,7 @@ def _check(document: Any) -> None:
 class StrictJSONParser(BaseParser):
     """DRF's parser for application/json."""
 
-    media_type: ClassVar[str] = "application/json"
+    media_type = "application/json"
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
