@@ -112,7 +112,7 @@ class FairTable:
             return hands
         for hand in hands:
             hand.cp = self.view("open") if hand.keyed else None
-            hand.sig = hand.sign(*self._ready_message(hand))
+            hand.sig = hand.sign(*self.ready_message(hand))
             services.contribution_check(
                 round_id=self.round_id,
                 mode=self.entropy,
@@ -142,7 +142,8 @@ class FairTable:
             entropy=bytes.fromhex(hand.entropy),
         ).hex()
 
-    def _ready_message(self, hand: SeatHands) -> tuple[contributions.Kind, dict[str, Any]]:
+    def ready_message(self, hand: SeatHands) -> tuple[contributions.Kind, dict[str, Any]]:
+        """Return what the seat signs with its ready call."""
         facts: dict[str, Any] = {
             "round_": self.round_id.hex,
             "open_": self.opened.open_hash,
