@@ -71,6 +71,37 @@ class TestOfTheRunningTurn:
         table = overlooked(flipped="")
         assert act(table, 1, "call", turn=5) == [FIRST[0], *FIRST[2:]]
 
+    def test_an_overlooked_card_that_was_turned_up_again_is_fixed_from_the_discard(self) -> None:
+        table = overlooked(piles={0: "", 1: "S2 S4 S5", 2: "D4"}, discards={0: "H8"}, flipped="", offences="")
+        act(table, 0, "flip")
+        assert act(table, 1, "call", turn=5, now=2) == [
+            "called(seat=1, turn=5, valid=true, offences=[H8])",
+            "discarded(seat=0, card=H8, forced=true)",
+            "paid(seat=1, to=0, cards=[@0.40, @0.42])",
+            "fixed(seat=0, card=H8)",
+            "turn_started(seat=1, turn=6, deadline=8002)",
+        ]
+        assert (pile(table, 0), discard(table, 0)) == ("S2 S4", "")
+
+    def test_an_overlooked_card_that_was_placed_later_in_the_turn_is_not_fixed(self) -> None:
+        table = overlooked(flipped="C7", middle={"H": 1})
+        act(table, 0, "to_middle")
+        act(table, 0, "to_middle", now=2)
+        assert act(table, 1, "call", turn=5, now=3) == [
+            "called(seat=1, turn=5, valid=true, offences=[H8])",
+            "paid(seat=1, to=0, cards=[@0.40, @0.42])",
+            "turn_started(seat=1, turn=6, deadline=8003)",
+        ]
+
+    def test_a_card_overlooked_twice_is_shown_twice_and_fixed_once(self) -> None:
+        table = overlooked(flipped="", offences="", piles={0: "C7 D3", 1: "S2 S4 S5", 2: "D4"})
+        act(table, 0, "flip")
+        act(table, 0, "to_middle", now=2)
+        act(table, 0, "flip", now=3)
+        events = act(table, 1, "call", turn=5, now=4)
+        assert events[0] == "called(seat=1, turn=5, valid=true, offences=[H8, H8])"
+        assert [event for event in events if event.startswith("fixed")] == ["fixed(seat=0, card=H8)"]
+
     def test_the_next_place_begins_even_if_another_called(self) -> None:
         table = overlooked()
         assert act(table, 2, "call", turn=5)[-1] == "turn_started(seat=1, turn=6, deadline=8001)"
