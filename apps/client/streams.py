@@ -41,6 +41,7 @@ class _Progress:
 
     table_id: UUID | str
     cursor: str
+    retries: Retries
     failures: int = 0
 
     def call(self) -> Call:
@@ -64,9 +65,9 @@ class _Progress:
         if isinstance(error, ApiError) and error.status < 500 and error.status not in (401, 429):
             raise error
         self.failures += 1
-        if self.failures >= GIVE_UP.attempts_max or (isinstance(error, ApiError) and error.status == 401):
+        if self.failures >= self.retries.attempts_max or (isinstance(error, ApiError) and error.status == 401):
             raise error or StreamLost("the stream ends again and again")
-        return GIVE_UP.wait_s(self.failures, None)
+        return self.retries.wait_s(self.failures, None)
 
 
 def message_read(event: ServerEvent) -> Message:
@@ -84,15 +85,20 @@ def message_read(event: ServerEvent) -> Message:
     return Message(event.id, data["type"], data)
 
 
-def follow(client: PlayerClient, table_id: UUID | str, *, after: str = "") -> Iterator[Message]:
+def follow(
+    client: PlayerClient, table_id: UUID | str, *, after: str = "", retries: Retries = GIVE_UP
+) -> Iterator[Message]:
     """Give a table's messages for ever, from a cursor or from the present round on.
+
+    Args:
+        retries: how often in a row to connect in vain before giving up, and how long to wait in between.
 
     Raises:
         ApiError: the server refuses.
         StreamLost: it cannot be reached for a long time.
         StreamInvalid: it sends what is no message.
     """
-    progress = _Progress(table_id, after)
+    progress = _Progress(table_id, after, retries)
     while True:
         error: ApiError | StreamLost | None = None
         try:
@@ -106,9 +112,11 @@ def follow(client: PlayerClient, table_id: UUID | str, *, after: str = "") -> It
         time.sleep(progress.wait_s(error))
 
 
-async def follow_async(client: AsyncPlayerClient, table_id: UUID | str, *, after: str = "") -> AsyncIterator[Message]:
+async def follow_async(
+    client: AsyncPlayerClient, table_id: UUID | str, *, after: str = "", retries: Retries = GIVE_UP
+) -> AsyncIterator[Message]:
     """Give a table's messages for ever, as ``follow`` does."""
-    progress = _Progress(table_id, after)
+    progress = _Progress(table_id, after, retries)
     while True:
         error: ApiError | StreamLost | None = None
         try:
