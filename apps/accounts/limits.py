@@ -28,6 +28,7 @@ class LimitKind(StrEnum):
     REALITY_CHECK_MINUTES = "reality_check_minutes"
 
 
+LIMIT_KINDS = tuple(str(kind) for kind in LimitKind)
 LOSS_WINDOWS_MS = {
     LimitKind.LOSS_DAY: DAY_MS,
     LimitKind.LOSS_WEEK: 7 * DAY_MS,

@@ -202,6 +202,18 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": "/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # Members of one name and different values in several components.
+    "ENUM_NAME_OVERRIDES": {
+        "LimitKindEnum": "apps.accounts.api.serializers.LIMIT_KINDS",
+        "RoundStatusEnum": ["open", "closing", "running", "finished", "void"],
+    },
+    "ENUM_NAME_OVERRIDES": {
+        "LimitKindEnum": "apps.accounts.limits.LIMIT_KINDS",
+        "RoundStatusEnum": ["open", "closing", "running", "finished", "void"],
+        "PlayerStatusWishEnum": "apps.accounts.models.PlayerStatus",
+        "PlayerStatusEnum": "apps.accounts.api.serializers.PLAYER_STATUSES",
+    },
     # The pages' own files come from this server: no page loads anything from another host.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -23,7 +23,6 @@ class PlayerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
     """A player's session token."""
 
     target_class = "apps.accounts.api.authentication.PlayerTokenAuthentication"
-    match_subclasses = True
     name = "playerToken"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
@@ -34,3 +33,10 @@ class PlayerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
             "bearerFormat": "pt_...",
             "description": "A player token.",
         }
+
+
+class PlayerMoveScheme(PlayerTokenScheme):
+    """A player's session token where a move is made; the session is looked at together with the move."""
+
+    target_class = "apps.accounts.api.authentication.PlayerSignatureAuthentication"
+    name = "playerMoveToken"

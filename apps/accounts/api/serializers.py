@@ -15,7 +15,7 @@ from apps.accounts.api.fields import (
     StrictTextField,
     StrictUuidField,
 )
-from apps.accounts.limits import LimitKind
+from apps.accounts.limits import LIMIT_KINDS
 from apps.accounts.models import PlayerStatus
 from apps.accounts.principals import SCOPES
 from apps.accounts.services.sessions import TTL_S_MAX, TTL_S_MIN
@@ -24,6 +24,7 @@ from apps.accounts.signatures import Algorithm
 EXTERNAL_ID = r"^[A-Za-z0-9._:~-]{1,128}\Z"
 """The operator's own id of a player or person: no ``@`` and no spaces, so that it holds no address and no name."""
 CURRENCY = r"^[A-Z][A-Z0-9]{2,7}\Z"
+PLAYER_STATUSES = ("active", "frozen", "excluded", "closed")
 VALUE_MAX = 2**53 - 1
 WISHES_MAX = 50
 LABEL = r"^[a-z0-9_-]{1,32}\Z"
@@ -49,7 +50,7 @@ class PlayerSerializer(serializers.Serializer[Any]):
 
     id = serializers.UUIDField()
     external_id = serializers.CharField()
-    status = serializers.ChoiceField(choices=["active", "frozen", "excluded", "closed"])
+    status = serializers.ChoiceField(choices=PLAYER_STATUSES)
     is_test = serializers.BooleanField()
     is_bot = serializers.BooleanField()
 
@@ -147,7 +148,7 @@ class AnswerKeySerializer(serializers.Serializer[Any]):
 class LimitSerializer(serializers.Serializer[Any]):
     """A limit as it holds now, and what is coming."""
 
-    kind = serializers.ChoiceField(choices=[str(kind) for kind in LimitKind])
+    kind = serializers.ChoiceField(choices=LIMIT_KINDS)
     currency = serializers.CharField(allow_null=True, help_text="Null for limits in minutes.")
     value = serializers.IntegerField(allow_null=True, help_text="Minor units or minutes; null is no limit.")
     is_loosening = serializers.BooleanField(help_text="Whether a change that was asked for is still waiting.")
@@ -158,7 +159,7 @@ class LimitSerializer(serializers.Serializer[Any]):
 class LimitChangeSerializer(serializers.Serializer[Any]):
     """A change of a limit, as it was asked for."""
 
-    kind = serializers.CharField()
+    kind = serializers.ChoiceField(choices=LIMIT_KINDS)
     currency = serializers.CharField(allow_null=True)
     value = serializers.IntegerField(allow_null=True)
     actor = serializers.CharField()
@@ -176,7 +177,7 @@ class LimitsSerializer(serializers.Serializer[Any]):
 class LimitWishSerializer(StrictSerializer):
     """A limit as somebody wants it."""
 
-    kind = StrictChoiceField(choices=[str(kind) for kind in LimitKind])
+    kind = StrictChoiceField(choices=LIMIT_KINDS)
     currency = StrictTextField(CURRENCY, required=False, help_text="For limits in a currency, and only for those.")
     value = StrictIntegerField(
         min_value=0, max_value=VALUE_MAX, allow_null=True, help_text="Minor units or minutes; null is no limit."
