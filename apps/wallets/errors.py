@@ -52,7 +52,7 @@ class InsufficientFunds(ApplicationError):
 class LimitExceeded(ApplicationError):
     """The balance would pass the largest integer that JSON readers keep exact."""
 
-    code = "limit_exceeded"
+    code = "balance_too_large"
     status = 409
     title = "The balance would become larger than 9007199254740991 minor units."
 

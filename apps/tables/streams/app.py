@@ -60,7 +60,7 @@ class CursorInvalid(ApplicationError):
     """The cursor was not given out here."""
 
     code = "cursor_invalid"
-    status = 400
+    status = 422
     title = "This is not a cursor that was given out here."
 
 
