@@ -35,7 +35,6 @@ from apps.fairness.protocol import records as record_rules
 from apps.fairness.protocol.cards import CardTree, order_hash
 from apps.fairness.protocol.errors import NoteError, ProtocolError
 from apps.fairness.protocol.tiles import TILE_WIDTH, tile_encode
-from apps.fairness.signing import body_of
 
 BATCH = 500
 """Rows read at a time."""
@@ -218,7 +217,11 @@ def round_check(round_: FairRound) -> Iterator[Finding]:
     """Check one round."""
     where = f"round {round_.pk.hex}"
     records = {record.type: record for record in Record.objects.filter(round=round_)}
-    bodies = {type_: body_of(bytes(record.entry)) for type_, record in records.items()}
+    bodies = {type_: _body(record) for type_, record in records.items()}
+    known = {type_: body for type_, body in bodies.items() if body is not None}
+    if len(known) != len(bodies):
+        yield Finding("round_entry", where, "a record of it cannot be read")
+        return
     for problem in _row_problems(round_, records):
         yield Finding("round_row", where, problem)
     try:
@@ -237,10 +240,18 @@ def round_check(round_: FairRound) -> Iterator[Finding]:
     if record_rules.seed_commitment(round_.table_id.bytes, round_.index, seed) != bytes(round_.seed_commit):
         yield Finding("seed_commit", where, "its seed does not give its commitment")
     for type_ in ("reveal", "void"):
-        if type_ in bodies and bodies[type_]["seed"] != seed.hex():
+        if type_ in known and known[type_]["seed"] != seed.hex():
             yield Finding("seed_revealed", where, f"the {type_} record shows another seed")
-    if "deck" in bodies:
-        yield from _deck_check(round_, bodies, seed, where)
+    if "deck" in known:
+        yield from _deck_check(round_, known, seed, where)
+
+
+def _body(record: Record) -> dict[str, Any] | None:
+    """Return the body of a stored entry, or None where its bytes are no entry."""
+    try:
+        return record_rules.entry_read(bytes(record.entry)).body
+    except ProtocolError:
+        return None
 
 
 def _row_problems(round_: FairRound, records: dict[str, Record]) -> Iterator[str]:
@@ -310,9 +321,9 @@ def tallies_check() -> Iterator[Finding]:
     counted: Counter[tallies.Key] = Counter()
     rows = Record.objects.filter(type__in=("reveal", "void"), log_index__isnull=False).select_related("round")
     for record in rows.iterator(BATCH):
-        assert record.round is not None
-        key = tallies.key_of(record.type, body_of(bytes(record.entry)), record.round.game, record.round.entropy)
-        counted[key] += 1
+        body = _body(record)
+        if body is not None and record.round is not None:
+            counted[tallies.key_of(record.type, body, record.round.game, record.round.entropy)] += 1
     stored = {
         (row.day, row.game, row.entropy, row.ending, row.stage, row.reason, row.fault): row.rounds
         for row in Tally.objects.all()

@@ -1,0 +1,216 @@
+"""What comes from outside, relays of the beacon and witnesses, counts only where it verifies."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from apps.fairness import beacons, selectors, sequencer, tasks, witnesses
+from apps.fairness.models import BeaconValue, Cosignature
+from apps.fairness.protocol import log as log_rules
+from apps.fairness.protocol import notes, signatures
+from apps.fairness.protocol.beacon import QUICKNET
+from apps.fairness.protocol.trust import trust_read
+from apps.fairness.protocol.verify import verify_bundles
+from tests.fairness.loopback import Answer, server
+from tests.fairness.table import START_MS, FairTable
+from tests.fairness.test_rounds import BEACON_CLOSED_MS, BEACON_MS, BEACON_SIGNATURE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def relay(path: str, body: bytes) -> Answer:
+    assert path == f"/{QUICKNET.hex()}/public/27798178"
+    return 200, json.dumps({"round": 27798178, "signature": BEACON_SIGNATURE.hex()}).encode()
+
+
+class TestBeacon:
+    @pytest.fixture
+    def waiting(self) -> FairTable:
+        """Return a table whose round waits for a beacon."""
+        table = FairTable(entropy="open", margin=2)
+        table.open()
+        table.merge()
+        self.hands = table.seats(0, 1)
+        table.now_ms = BEACON_CLOSED_MS
+        table.close(self.hands)
+        table.merge()
+        return table
+
+    def test_is_fetched_once_its_time_has_come(self, waiting: FairTable, settings: Any) -> None:
+        with server(relay) as address:
+            settings.SEALDECK_BEACON_URLS = [address]
+            assert beacons.fetch_due(now_ms=BEACON_MS - 1) == 0
+            assert selectors.beacon_signature(waiting.round_id) is None
+            assert beacons.fetch_due(now_ms=BEACON_MS) == 1
+            assert beacons.fetch_due(now_ms=BEACON_MS) == 0
+        assert selectors.beacon_signature(waiting.round_id) == BEACON_SIGNATURE
+        waiting.now_ms = BEACON_MS
+        waiting.dealt(waiting.roster(self.hands), beacon=selectors.beacon_signature(waiting.round_id))
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            (404, b""),
+            (200, b"not json"),
+            (200, b"[]"),
+            (200, b'{"signature": 5}'),
+            (200, b'{"signature": "zz"}'),
+            (200, b'{"signature": "' + b"ab" * 48 + b'"}'),
+            (200, b'{"signature": "' + b"00" * 100_000 + b'"}'),
+            (302, BEACON_SIGNATURE.hex().encode()),
+        ],
+    )
+    def test_is_taken_from_the_next_relay_where_one_lies(
+        self, waiting: FairTable, settings: Any, answer: Answer
+    ) -> None:
+        with server(lambda path, body: answer) as bad, server(relay) as good:
+            settings.SEALDECK_BEACON_URLS = [bad]
+            assert beacons.fetch_due(now_ms=BEACON_MS) == 0
+            assert not BeaconValue.objects.exists()
+            settings.SEALDECK_BEACON_URLS = [bad, good]
+            assert beacons.fetch_due(now_ms=BEACON_MS) == 1
+
+    def test_is_not_asked_for_where_no_relay_is_named(self, waiting: FairTable) -> None:
+        assert tasks.beacon() == 0
+
+    def test_does_not_come_from_a_relay_that_is_away(self, waiting: FairTable, settings: Any) -> None:
+        settings.SEALDECK_BEACON_URLS = ["http://127.0.0.1:9"]
+        assert beacons.fetch_due(now_ms=BEACON_MS) == 0
+
+
+class Witness:
+    """A witness of C2SP tlog-witness that remembers one log."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self.secret = bytes([number]) * 32
+        self.key = notes.VerifierKey(name, notes.TYPE_COSIGNATURE, signatures.public_key(self.secret))
+        self.size, self.root = 0, log_rules.EMPTY_ROOT
+        self.time_s = BEACON_CLOSED_MS // 1000
+        self.lies = False
+
+    def __call__(self, path: str, body: bytes) -> Answer:
+        assert path == "/add-checkpoint"
+        head, _, note = body.decode().partition("\n\n")
+        old, *proof = head.split("\n")
+        checkpoint = notes.checkpoint_read(note)
+        notes.checkpoint_verify(checkpoint, trust_read({**selectors.trust(), "witnesses": [], "quorum": 0}).log)
+        if int(old.removeprefix("old ")) != self.size:
+            return 409, f"{self.size}\n".encode()
+        path_ = [b64decode(line) for line in proof]
+        if not log_rules.consistency_verify(self.size, checkpoint.size, self.root, checkpoint.root, path_):
+            return 422, b""
+        self.size, self.root = checkpoint.size, checkpoint.root
+        secret = bytes(32) if self.lies else self.secret
+        return 200, notes.cosign(secret, self.key.name, checkpoint.body, self.time_s).encode()
+
+
+class TestWitnesses:
+    @pytest.fixture
+    def witnesses(self, settings: Any) -> Iterator[list[Witness]]:
+        """Return two witnesses of whom one is enough."""
+        both = [Witness("witness.example/one", 1), Witness("witness.example/two", 2)]
+        with server(both[0]) as first, server(both[1]) as second:
+            settings.SEALDECK_WITNESSES = [
+                {"vkey": str(witness.key), "url": url} for witness, url in zip(both, (first, second), strict=True)
+            ]
+            settings.SEALDECK_WITNESS_QUORUM = 1
+            yield both
+
+    def cosign(self, witness: Witness) -> int:
+        return witnesses.cosign_newest(now_s=witness.time_s)
+
+    def test_make_a_checkpoint_count(self, witnesses: list[Witness]) -> None:
+        sequencer.tick(now_ms=START_MS)
+        assert selectors.published() is None
+        assert self.cosign(witnesses[0]) == 2
+        published = selectors.published()
+        assert published is not None
+        checkpoint = notes.checkpoint_read(published.note)
+        assert len(notes.cosignatures(checkpoint, [witness.key for witness in witnesses])) == 2
+
+    def test_are_asked_from_where_they_are(self, witnesses: list[Witness]) -> None:
+        sequencer.tick(now_ms=START_MS)
+        self.cosign(witnesses[0])
+        table = FairTable(entropy="none")
+        table.open()
+        table.merge()
+        Cosignature.objects.none()
+        witnesses[1].size, witnesses[1].root = 0, log_rules.EMPTY_ROOT
+        assert self.cosign(witnesses[0]) == 2
+        assert [witness.size for witness in witnesses] == [4, 4]
+
+    def test_do_not_count_where_their_line_does_not_verify(self, witnesses: list[Witness]) -> None:
+        for witness in witnesses:
+            witness.lies = True
+        sequencer.tick(now_ms=START_MS)
+        assert self.cosign(witnesses[0]) == 0
+        assert not Cosignature.objects.exists()
+        assert selectors.published() is None
+
+    def test_that_have_seen_more_are_not_overruled(self, witnesses: list[Witness]) -> None:
+        witnesses[0].size = 99
+        sequencer.tick(now_ms=START_MS)
+        assert self.cosign(witnesses[0]) == 1
+        assert witnesses[0].size == 99
+
+    def test_are_asked_again_only_after_a_while(self, witnesses: list[Witness]) -> None:
+        sequencer.tick(now_ms=START_MS)
+        assert self.cosign(witnesses[0]) == 2
+        assert self.cosign(witnesses[0]) == 0
+        for witness in witnesses:
+            witness.time_s += 21
+        assert self.cosign(witnesses[0]) == 2
+        published = selectors.published()
+        assert published is not None
+        assert published.note.count("witness.example/one") == 1, "one line of each witness: its latest"
+        found = notes.cosignatures(notes.checkpoint_read(published.note), [witnesses[0].key])
+        assert found[0].time_s == witnesses[0].time_s
+
+    def test_that_saw_the_close_record_in_time_are_in_the_bundle(self, witnesses: list[Witness]) -> None:
+        table = FairTable(entropy="open", margin=2)
+        table.open()
+        table.merge()
+        self.cosign(witnesses[0])
+        hands = table.seats(0, 1)
+        table.now_ms = BEACON_CLOSED_MS
+        table.close(hands)
+        table.merge()
+        self.cosign(witnesses[0])
+        table.now_ms = BEACON_MS
+        table.dealt(table.roster(hands), beacon=BEACON_SIGNATURE)
+        table.reveal([0, 1], table.play([0, 1]))
+        table.merge()
+        for witness in witnesses:
+            witness.time_s = BEACON_MS // 1000 + 60
+        self.cosign(witnesses[0])
+        trust = trust_read(selectors.trust())
+        assert trust.quorum == 1
+        bundle = table.bundle()
+        assert bundle["log"]["close"] is not None
+        [verdict] = verify_bundles([json.dumps(bundle)], trust)
+        assert (verdict.verdict, list(verdict.codes)) == ("pass", [])
+
+    def test_that_saw_it_too_late_fail_the_bundle(self, witnesses: list[Witness]) -> None:
+        table = FairTable(entropy="open", margin=2)
+        table.open()
+        table.merge()
+        self.cosign(witnesses[0])
+        hands = table.seats(0, 1)
+        table.now_ms = BEACON_CLOSED_MS
+        table.close(hands)
+        table.merge()
+        for witness in witnesses:
+            witness.time_s = BEACON_MS // 1000
+        self.cosign(witnesses[0])
+        table.now_ms = BEACON_MS
+        table.dealt(table.roster(hands), beacon=BEACON_SIGNATURE)
+        table.reveal([0, 1], table.play([0, 1]))
+        table.merge()
+        self.cosign(witnesses[0])
+        [verdict] = verify_bundles([json.dumps(table.bundle())], trust_read(selectors.trust()))
+        assert verdict.verdict == "close_late"
