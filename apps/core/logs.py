@@ -119,6 +119,8 @@ def configuration(level: str) -> dict[str, Any]:
             # Django would answer for these itself, as text.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
+            # Refusals have their line in sealdeck.access already.
+            "django.request": {"level": "ERROR", "propagate": True},
             "celery": {"level": "WARNING", "propagate": True},
             # Every tick of beat and every task of a worker would be a line.
             "celery.beat": {"level": "WARNING", "propagate": True},

@@ -205,10 +205,6 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Members of one name and different values in several components.
     "ENUM_NAME_OVERRIDES": {
-        "LimitKindEnum": "apps.accounts.api.serializers.LIMIT_KINDS",
-        "RoundStatusEnum": ["open", "closing", "running", "finished", "void"],
-    },
-    "ENUM_NAME_OVERRIDES": {
         "LimitKindEnum": "apps.accounts.limits.LIMIT_KINDS",
         "RoundStatusEnum": ["open", "closing", "running", "finished", "void"],
         "PlayerStatusWishEnum": "apps.accounts.models.PlayerStatus",

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import Group
+from django.db import connection
 from django.urls import path
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
@@ -104,5 +105,49 @@ class Optional(ApiView):
         return Response({"id": Group.objects.create(name=dict(request.data)["name"]).pk}, status=201)
 
 
-urlpatterns = [path("effect/<str:how>", Effect.as_view()), path("optional", Optional.as_view())]
+class Database(ApiView):
+    """End with an error of the database, as often as the body says."""
+
+    authentication_classes = (HeaderAuthentication,)
+    permission_classes = (AllowAny,)
+    tries = 0
+
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Write, then fail with the SQLSTATE asked for in the first ``times`` tries."""
+        body = dict(request.data)
+        Group.objects.create(name="tried")
+        type(self).tries += 1
+        if self.tries <= body["times"]:
+            with connection.cursor() as cursor:
+                cursor.execute(f"DO $$ BEGIN RAISE EXCEPTION 'forced' USING ERRCODE = '{body['sqlstate']}'; END $$")
+        return Response({"tries": self.tries}, status=201)
+
+
+class Shape(ApiView):
+    """A body with a shape."""
+
+    authentication_classes = (HeaderAuthentication,)
+    permission_classes = (AllowAny,)
+
+    class Body(serializers.Serializer[Any]):
+        """Members of several kinds."""
+
+        amount_minor = serializers.IntegerField(min_value=1)
+        seats = serializers.ListField(child=serializers.IntegerField(max_value=9))
+        inner = Name()
+
+    def post(self, request: Request) -> Response:
+        """Check the shape."""
+        body = self.Body(data=request.data)
+        body.is_valid(raise_exception=True)
+        return Response(body.validated_data)
+
+
+urlpatterns = [
+    path("database", Database.as_view()),
+    path("shape", Shape.as_view()),
+    path("effect/<str:how>", Effect.as_view()),
+    path("optional", Optional.as_view()),
+]
 handler500 = "apps.core.api.problems.server_error"
