@@ -44,7 +44,7 @@ verify: ## Verify a round: ARGS="bundle.json", or the address of one
 
 shell: ## Open a Django shell on the data of make run
 	$(INSTALL) run
-	@exec $(PY) -m tools.run shell
+	@exec $(PY) -m tools.shell $(ARGS)
 
 clean: ## Remove the data of make run and everything else under var/
 	$(INSTALL:tools/setup.py=tools/clean.py)

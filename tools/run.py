@@ -7,10 +7,7 @@ second run goes on where the first one stopped.  Never used in production.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools import keys
+from tools import clone, keys
+from tools.clone import RUN, VAR
 from tools.processes import Child, ToolError, free_port, say, wait_for
-from tools.services import ROOT, Services, services
+from tools.services import ROOT, services
 
-VAR = ROOT / "var"
 DEMO = VAR / "demo.json"
 API_PORT, STREAM_PORT = 8000, 8001
 API_WORKERS = 2
@@ -85,25 +82,6 @@ def _ending(child: Child) -> str:
     return f"{how}; log: {child.log.relative_to(ROOT) if child.log.is_relative_to(ROOT) else child.log}"
 
 
-def _only_one() -> Any:
-    """Hold this clone's lock for as long as the process lives.
-
-    Raises:
-        ToolError: another `make run` of this clone holds it.
-    """
-    (VAR / "run").mkdir(parents=True, exist_ok=True)
-    holder = (VAR / "run" / "lock").open("a+")
-    try:
-        fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder.seek(0)
-        raise ToolError(f"Another `make run` of this clone is running (process {holder.read() or '?'}).") from None
-    holder.truncate(0)
-    holder.write(str(os.getpid()))
-    holder.flush()
-    return holder
-
-
 def _port(what: str, wanted: int) -> int:
     port = free_port(wanted)
     if port != wanted:
@@ -141,35 +119,14 @@ def _celery(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "celery", "-A", "config.celery", *arguments, "--loglevel", "WARNING"]
 
 
-def _emptied(folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
-
-
-def environment(running: Services, api: int, streams: int) -> dict[str, str]:
-    """Return what every process of the product is told."""
-    passed = {name: value for name, value in os.environ.items() if name not in ("DATABASE_ADMIN_URL", "PYTHONOPTIMIZE")}
-    ours = running.environment()
-    del ours["DATABASE_ADMIN_URL"]  # No process of the product needs the administrator.
-    return {
-        **passed,
-        **keys.environment(VAR / "keys"),
-        **ours,
-        "DJANGO_SETTINGS_MODULE": "config.settings.local",
-        "SEALDECK_API_URL": f"http://127.0.0.1:{api}",
-        "SEALDECK_STREAM_URL": f"http://127.0.0.1:{streams}",
-        "PROMETHEUS_MULTIPROC_DIR": str(_emptied(VAR / "run" / "metrics")),
-        "PYTHONUNBUFFERED": "1",
-    }
-
-
 def run(supervisor: Supervisor) -> None:
     """Start everything and watch it."""
     logs = VAR / "log"
     with services(VAR / "services", throw_away=False) as running:
         api, streams = _port("the API", API_PORT), _port("the stream server", STREAM_PORT)
-        env = environment(running, api, streams)
+        env = clone.environment(running, f"http://127.0.0.1:{api}", f"http://127.0.0.1:{streams}")
+        env["PROMETHEUS_MULTIPROC_DIR"] = str(clone.folder_emptied(RUN / "metrics"))
+        env["PYTHONUNBUFFERED"] = "1"
         servers = {name: value for name, value in env.items() if name != "DATABASE_OWNER_URL"}
         say("Bringing the database up to date")
         _step("Migration", ["migrate", "--database", "owner", "--no-input"], env, logs / "migrate.log")
@@ -189,7 +146,7 @@ def run(supervisor: Supervisor) -> None:
             start(
                 "Worker", "worker.log", _celery("worker", "--concurrency", "2", "--without-gossip", "--without-mingle")
             )
-            start("Beat", "beat.log", _celery("beat", "--schedule", str(VAR / "run" / "beat"), "--pidfile="))
+            start("Beat", "beat.log", _celery("beat", "--schedule", str(RUN / "beat"), "--pidfile="))
             web.wait_ready("the API to answer", lambda: _healthy(f"http://127.0.0.1:{api}/health/live"))
             _introduce(api, streams)
             start(
@@ -233,9 +190,8 @@ def main() -> int:
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(sign, end)
     try:
-        held = _only_one()
-        run(supervisor)
-        held.close()
+        with clone.only_one():
+            run(supervisor)
     except KeyboardInterrupt:
         return 0
     except (ToolError, subprocess.SubprocessError) as problem:
