@@ -45,6 +45,7 @@ def refusals() -> list[str]:
 if refusals():
     raise ImproperlyConfigured("Sealdeck does not start: " + " ".join(refusals()))
 
+SEALDECK_REQUIRE_SIGNATURES = env.bool("SEALDECK_REQUIRE_SIGNATURES", default=True)
 SECURE_SSL_REDIRECT = env.bool("SEALDECK_SSL_REDIRECT", default=True)
 SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("SEALDECK_HSTS_SECONDS", default=31_536_000)

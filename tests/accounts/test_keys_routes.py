@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,8 @@ from django.test import override_settings
 from apps.accounts import services
 from apps.accounts.keys import key_digest, key_prefix
 from apps.accounts.models import ApiKey, Operator, OperatorStatus
-from tests.accounts.conftest import Caller, Tenant
+from apps.client.signing import HmacSigner
+from tests.accounts.conftest import Caller, SignedCaller, Tenant
 
 BODY = {"label": "reports", "scopes": ["read"]}
 
@@ -187,6 +189,20 @@ class TestOperatorCreate:
         assert str(operator.pk) in out
         assert Caller(plaintext)("GET", "/keys").status_code == 200
         assert ApiKey.objects.get().scopes == ["read", "admin"]
+
+    @override_settings(SEALDECK_REQUIRE_SIGNATURES=True)
+    def test_makes_a_key_that_signs_where_signatures_are_required(self, capsys: pytest.CaptureFixture[str]) -> None:
+        call_command("operator_create", "Acme")
+        told = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines())
+        signer = HmacSigner(base64.b64decode(told["hmac_secret"]))
+        assert SignedCaller(told["api_key"], signer)("GET", "/keys").status_code == 200
+        assert Caller(told["api_key"])("GET", "/keys").json()["code"] == "signature_required"
+
+    @pytest.mark.parametrize("public_key", ["", "AAAA", "*"])
+    def test_refuses_a_public_key_that_is_none(self, public_key: str) -> None:
+        with pytest.raises(CommandError):
+            call_command("operator_create", "Acme", "--signature", "ed25519", "--public-key", public_key)
+        assert not Operator.objects.exists()
 
     @pytest.mark.parametrize("name", ["Acme", " ", "x" * 65])
     def test_refuses_a_name_that_is_taken_or_none(self, name: str) -> None:

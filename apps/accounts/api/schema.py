@@ -35,7 +35,7 @@ class PlayerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
         }
 
 
-class PlayerMoveScheme(PlayerTokenScheme):
+class PlayerMoveScheme(PlayerTokenScheme):  # type: ignore[no-untyped-call]  # Of drf-spectacular.
     """A player's session token where a move is made; the session is looked at together with the move."""
 
     target_class = "apps.accounts.api.authentication.PlayerSignatureAuthentication"
