@@ -75,8 +75,7 @@ class Bot:
             except ProofFailed as proof:
                 self.house.say(f"{self.name}: PROOF FAILED, {proof}")
             except (ClientError, httpx.HTTPError) as problem:
-                if not isinstance(problem, ApiError) or problem.status >= 500:
-                    print(f"{self.name}: starts over, {problem}", file=sys.stderr, flush=True)
+                print(f"{self.name}: starts over, {problem}", file=sys.stderr, flush=True)
             await asyncio.sleep(START_OVER_S)
 
     async def _play(self) -> None:

@@ -262,6 +262,10 @@ class FollowView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
     route = "stream"
 
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Redirect whatever the caller accepts: what it will be sent comes from the stream process."""
+        return super().perform_content_negotiation(request, force=True)
+
     @extend_schema(
         parameters=[
             OpenApiParameter("after", str, description="Cursor of the last message you have."),
