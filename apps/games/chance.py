@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator, Sequence
+from itertools import count
+from struct import Struct
 
 from apps.games.contract import Card
 
@@ -16,6 +18,8 @@ _MASK = (1 << 64) - 1
 
 WORDS = 65_536
 """Number of values of one word."""
+_BLOCK = Struct(">16H")
+"""The words of one block of a stream."""
 
 
 class SeededChance:
@@ -26,37 +30,33 @@ class SeededChance:
 
     def _words(self, stream: str) -> Iterator[int]:
         key = hmac.digest(self._key, stream.encode(), "sha256")
-        block = 0
-        while True:
-            data = hmac.digest(key, block.to_bytes(8, "big"), "sha256")
-            for at in range(0, len(data), 2):
-                yield data[at] << 8 | data[at + 1]
-            block += 1
+        for block in count():
+            yield from _BLOCK.unpack(hmac.digest(key, block.to_bytes(8, "big"), "sha256"))
 
     def uniform(self, stream: str, m: int) -> int:
         """Return an integer in [0, m), 1 <= m <= 65536: the first draw of the stream."""
-        return _below(self._words(stream), m)
+        assert 1 <= m <= WORDS
+        if m == 1:
+            return 0
+        limit = WORDS - WORDS % m
+        for word in self._words(stream):
+            if word < limit:
+                return word % m
+        raise AssertionError("a stream has no end")
 
     def shuffle(self, stream: str, items: Sequence[Card]) -> tuple[Card, ...]:
         """Return the items in the order the stream gives."""
         words = self._words(stream)
         order = list(items)
-        for last in range(len(order) - 1, 0, -1):
-            other = _below(words, last + 1)
-            order[last], order[other] = order[other], order[last]
+        for left in range(len(order), 1, -1):
+            # The next word below the largest multiple of what is left; a loop of its own, since simulations live here.
+            limit = WORDS - WORDS % left
+            word = next(words)
+            while word >= limit:
+                word = next(words)
+            other = word % left
+            order[left - 1], order[other] = order[other], order[left - 1]
         return tuple(order)
-
-
-def _below(words: Iterator[int], m: int) -> int:
-    """Return the next word below the largest multiple of m, modulo m; no word is used when m is 1."""
-    assert 1 <= m <= WORDS
-    if m == 1:
-        return 0
-    limit = WORDS - WORDS % m
-    for word in words:
-        if word < limit:
-            return word % m
-    raise AssertionError("a stream has no end")
 
 
 class Dice:
