@@ -227,7 +227,10 @@ class _Table:
             self.round.fail("generation", f"{place}.from", text)
 
     def rows_done(self) -> None:
-        """Check that no row is left over."""
+        """Check that no row is left over, and that there is none while the round runs."""
+        if self._rows and self.round.terminal is None:
+            self.round.fail("generation", "generations", "rows of a round that still runs")
+            return
         if len(self._rows) > len(self.generations) - 1:
             made = len(self.generations) - 1
             text = f"{len(self._rows)} rows, but the transcript made {made} generations"
