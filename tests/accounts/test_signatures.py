@@ -333,3 +333,23 @@ class TestSignatureCheck:
                 algorithm=Algorithm.HMAC_SHA256,
                 public_key=b"",
             )
+
+
+class TestPage:
+    def test_has_a_program_that_signs_as_the_server_checks(self) -> None:
+        page = (Path(__file__).parents[2] / "docs" / "operators" / "signatures.md").read_text(encoding="utf-8")
+        program = page.split("```python\n")[1].split("```")[0]
+        names: dict[str, Any] = {"HMAC_SECRET": VECTORS["hmac_secret_base64"]}
+        exec(compile(program, "signatures.md", "exec"), names)
+        request = SignedRequest(
+            key_prefix="a1b2c3d4e5f6",
+            method="POST",
+            path=b"/v1/wallet/credits",
+            query="",
+            timestamp=names["timestamp"],
+            nonce=names["nonce"],
+            body=names["body"],
+            idempotency_key="dep-1",
+        )
+        signer = HmacSigner(base64.b64decode(VECTORS["hmac_secret_base64"]))
+        assert names["signature"] == f"hmac-sha256:{base64.b64encode(signer.sign(request.text())).decode()}"
