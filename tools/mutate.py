@@ -172,15 +172,16 @@ def main() -> int:
         print("the tests fail on the code as it is", file=sys.stderr)
         return 2
     files = sorted(asked.target.rglob("*.py")) if asked.target.is_dir() else [asked.target]
-    mutants = [mutant for path in files if path.stem not in asked.skip for mutant in mutants_of(path)]
+    files = [path for path in files if path.stem not in asked.skip]
+    total = sum(1 for path in files for _ in mutants_of(path))
     began, survivors = time.monotonic(), 0
-    for number, mutant in enumerate(mutants, 1):
+    for number, mutant in enumerate((mutant for path in files for mutant in mutants_of(path)), 1):
         if not noticed(mutant, asked.tests):
             survivors += 1
             print(f"survived {mutant.path}:{mutant.line}: {mutant.what}", flush=True)
         if number % 50 == 0:
-            print(f"{number}/{len(mutants)} tried, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    print(f"{len(mutants)} mutants, {survivors} survived")
+            print(f"{number}/{total} tried, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    print(f"{total} mutants, {survivors} survived")
     return 1 if survivors else 0
 
 
