@@ -90,9 +90,8 @@ class Postgres:
                 f"PostgreSQL does not run as root and there is no user {UNPRIVILEGED!r}: run as another user."
             ) from None
         self.home.mkdir(parents=True, exist_ok=True)
-        probe = self._run([self.binaries / "postgres", "--version"], check=False, cwd=Path("/"))
-        reach = self._run(["/bin/sh", "-c", 'cd "$1"', "sh", str(self.home.parent)], check=False, cwd=Path("/"))
-        if probe.returncode == 0 and reach.returncode == 0:
+        reach = ["/bin/sh", "-c", '"$1" --version && cd "$2"', "sh", self.binaries / "postgres", self.home.parent]
+        if self._run(reach, check=False, cwd=Path("/")).returncode == 0:
             return
         link = self.home / "elsewhere"
         if not link.is_symlink() or not link.exists():
