@@ -8,6 +8,7 @@ times Unix milliseconds on the database's clock.
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 
@@ -284,7 +285,10 @@ class LedgerTransaction(models.Model):
                 | (~Q(kind__in=["reverse", "resettle", "adjust"]) & Q(approval__isnull=True)),
             ),
         )
-        indexes = (models.Index(name="wallets_tx_order", fields=["operator_id", "xid", "id"]),)
+        indexes = (
+            models.Index(name="wallets_tx_order", fields=["operator_id", "xid", "id"]),
+            BrinIndex(name="wallets_tx_day", fields=["created_at_ms"]),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.external_id}"
@@ -451,8 +455,8 @@ class Alarm(models.Model):
     detail = models.CharField(max_length=400)
     raised_at_ms = models.BigIntegerField(db_default=DatabaseMillis())
     cleared_at_ms = models.BigIntegerField(null=True, default=None)
-    cleared_by = models.CharField(max_length=128, default="", blank=True)
-    reason = models.CharField(max_length=200, default="", blank=True)
+    cleared_by = models.CharField(max_length=128, db_default="", blank=True)
+    reason = models.CharField(max_length=200, db_default="", blank=True)
 
     class Meta:
         constraints = (

@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import date
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import F, QuerySet
 
-from apps.wallets.errors import CurrencyUnknown, TransactionNotFound
-from apps.wallets.models import AccountBalance, AccountKind, Alarm, Currency, Entry, TxKind
+from apps.wallets import daily
+from apps.wallets.errors import CurrencyUnknown, ReportNotFound, TransactionNotFound
+from apps.wallets.models import (
+    AccountBalance,
+    AccountKind,
+    Alarm,
+    Currency,
+    DailyFile,
+    Entry,
+    LedgerBlock,
+    LedgerKey,
+    TxKind,
+)
 from apps.wallets.values import Balance, CurrencyFacts, Transaction
+
+
+def operators() -> list[UUID]:
+    """Return every operator that may have a ledger."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM accounts_operator ORDER BY id")
+        return [row[0] for row in cursor.fetchall()]
+
+
+def house_balances(*, operator_id: UUID, currency: str) -> dict[str, int]:
+    """Return what each kind of house account has in a currency: its newest snapshot and what came after it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT a.kind, coalesce(s.posted, 0) + coalesce((SELECT sum(e.amount) FROM wallets_tx t"
+            " JOIN wallets_entry e ON e.tx_id = t.id AND e.account_id = a.id WHERE t.operator_id = a.operator_id"
+            " AND t.xid >= coalesce(s.upto_xid, '0'::xid8)), 0) FROM wallets_account a LEFT JOIN LATERAL ("
+            "SELECT posted, upto_xid FROM wallets_snapshot WHERE account_id = a.id ORDER BY upto_xid DESC LIMIT 1) s"
+            " ON true WHERE a.operator_id = %s AND a.currency_id = %s AND a.kind NOT IN ('player', 'escrow')",
+            [operator_id, currency],
+        )
+        return {str(kind): int(amount) for kind, amount in cursor.fetchall()}
 
 
 def currency_get(*, code: str) -> CurrencyFacts:
@@ -65,6 +99,28 @@ def transaction_by_external_id(*, operator_id: UUID, external_id: str) -> Transa
 def alarms_open(*, operator_id: UUID) -> list[Alarm]:
     """Return the operator's open alarms, oldest first."""
     return list(Alarm.objects.filter(operator_id=operator_id, cleared_at_ms=None).order_by("raised_at_ms"))
+
+
+def daily_file(*, operator_id: UUID, currency: str, day: date) -> bytes:
+    """Return the signed file of a day, as it is served.
+
+    Raises:
+        ReportNotFound: there is none (yet).
+    """
+    row = DailyFile.objects.filter(operator_id=operator_id, currency=currency, day=day).first()
+    if row is None:
+        raise ReportNotFound
+    return daily.stored(row).file()
+
+
+def blocks(*, operator_id: UUID, after: int, limit: int) -> list[LedgerBlock]:
+    """Return the operator's sealed blocks with a higher number than ``after``, in order."""
+    return list(LedgerBlock.objects.filter(operator_id=operator_id, seq__gt=after).order_by("seq")[:limit])
+
+
+def ledger_keys() -> list[LedgerKey]:
+    """Return every public key that ever signed blocks and daily files, oldest first."""
+    return list(LedgerKey.objects.order_by("created_at_ms", "kid"))
 
 
 def _player_balances(operator_id: UUID, player_ids: Collection[UUID], currency: str) -> QuerySet[AccountBalance]:

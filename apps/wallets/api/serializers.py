@@ -114,3 +114,48 @@ class BalanceQuerySerializer(serializers.Serializer[Any]):
     """The query of GET /v1/players/{player_id}/balance."""
 
     currency = serializers.RegexField(CURRENCY)
+
+
+class DailyQuerySerializer(serializers.Serializer[Any]):
+    """The query of GET /v1/reports/daily/{day}."""
+
+    currency = serializers.RegexField(CURRENCY)
+
+
+class BlocksQuerySerializer(serializers.Serializer[Any]):
+    """The query of GET /v1/ledger/blocks."""
+
+    after = serializers.IntegerField(required=False, default=-1, min_value=-1, max_value=2**63 - 1)
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200)
+
+
+class HexField(serializers.CharField):
+    """Bytes, shown as hex."""
+
+    def to_representation(self, value: bytes) -> str:
+        """Return the hex."""
+        return bytes(value).hex()
+
+
+class BlockSerializer(serializers.Serializer[Any]):
+    """The head of a sealed block."""
+
+    seq = serializers.IntegerField()
+    form = serializers.IntegerField(help_text="Version of the canonical form.")
+    first_entry = serializers.IntegerField()
+    last_entry = serializers.IntegerField()
+    entries = serializers.IntegerField(source="n")
+    sums = serializers.DictField(child=serializers.IntegerField(), help_text="What moved, by currency.")
+    prev_hash = HexField()
+    hash = HexField()
+    kid = serializers.CharField(source="kid_id")
+    signature = HexField()
+    sealed_at_ms = serializers.IntegerField()
+
+
+class LedgerKeySerializer(serializers.Serializer[Any]):
+    """A public key of the ledger, Ed25519."""
+
+    kid = serializers.CharField()
+    public_key = HexField()
+    created_at_ms = serializers.IntegerField()

@@ -1,0 +1,9 @@
+"""Numbers about the ledger for Prometheus."""
+
+from __future__ import annotations
+
+from prometheus_client import Gauge
+
+INVARIANT_BROKEN = Gauge(
+    "sealdeck_ledger_invariant_broken", "1 while the last check found the invariant broken.", ["invariant"]
+)

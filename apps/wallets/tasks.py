@@ -1,0 +1,50 @@
+"""Tasks of the ledger.  Each is safe to run twice, at once, or late, and calls one function."""
+
+from __future__ import annotations
+
+import structlog
+from celery import shared_task
+from django.db import transaction
+
+from apps.wallets import fsck, metrics, sealing, selectors, services
+from apps.wallets.daily import daily_files_make
+
+_log = structlog.get_logger(__name__)
+
+
+@shared_task(name="wallets.holds_expire", ignore_result=True)
+def holds_expire() -> int:
+    """Give back what is held by holds whose time is over."""
+    return services.holds_expire()
+
+
+@shared_task(name="wallets.seal", ignore_result=True)
+def seal() -> int:
+    """Seal what every operator's ledger has that is complete."""
+    return sum(sealing.blocks_seal(operator_id=operator_id) for operator_id in sealing.operators_with_news())
+
+
+@shared_task(name="wallets.daily_files", ignore_result=True)
+def daily_files() -> int:
+    """Make the daily files of the days that are over."""
+    return sum(daily_files_make(operator_id=operator_id) for operator_id in selectors.operators())
+
+
+@shared_task(name="wallets.check", ignore_result=True)
+def check() -> int:
+    """Check the quick invariants of every operator; what is broken stops that operator's new rounds."""
+    raised = 0
+    broken: set[str] = set()
+    for operator_id in selectors.operators():
+        for finding in fsck.check(operator_id=operator_id, is_quick=True):
+            if finding.state is not fsck.State.BROKEN:
+                continue
+            broken.add(finding.id)
+            _log.error("ledger_invariant_broken", operator_id=str(operator_id), invariant=finding.id)
+            with transaction.atomic():
+                raised += services.alarm_raise(
+                    operator_id=operator_id, code=finding.id, detail="; ".join(finding.violations)
+                )
+    for invariant in fsck.quick_ids():
+        metrics.INVARIANT_BROKEN.labels(invariant=invariant).set(invariant in broken)
+    return raised
