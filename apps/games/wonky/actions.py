@@ -32,11 +32,6 @@ VERBS: Final = {
 }
 
 
-def _check_turn(s: State, seat: Seat) -> None:
-    if seat != s.seat:
-        raise RuleError("not_your_turn")
-
-
 def _held_card(s: State, seat: Seat, action: Action) -> int:
     """Return the card that the action names, if it is one the seat may use in this turn."""
     card = TABLE.index[action["card"]]
@@ -49,7 +44,8 @@ def _held_card(s: State, seat: Seat, action: Action) -> int:
 
 def stack(s: State, seat: Seat, action: Action, call: Call) -> None:
     """Put a block on the tower."""
-    _check_turn(s, seat)
+    if seat != s.seat:
+        raise RuleError("not_your_turn")
     card = _held_card(s, seat, action)
     block = BLOCK_INDEX[action["block"]]
     if not MATCHES[card]:
@@ -65,7 +61,8 @@ def stack(s: State, seat: Seat, action: Action, call: Call) -> None:
 
 def play(s: State, seat: Seat, action: Action, call: Call) -> None:
     """Play an action card."""
-    _check_turn(s, seat)
+    if seat != s.seat:
+        raise RuleError("not_your_turn")
     if s.rebuilding:
         raise RuleError("must_rebuild")
     card = _held_card(s, seat, action)
@@ -84,7 +81,8 @@ def _must_play(s: State, seat: Seat) -> bool:
 
 def draw(s: State, seat: Seat, action: Action, call: Call) -> None:
     """Draw one card; when nothing is left the turn ends."""
-    _check_turn(s, seat)
+    if seat != s.seat:
+        raise RuleError("not_your_turn")
     if _must_play(s, seat):
         raise RuleError("can_play")
     rules.draw_one(s, seat, call)
@@ -92,7 +90,8 @@ def draw(s: State, seat: Seat, action: Action, call: Call) -> None:
 
 def keep(s: State, seat: Seat, action: Action, call: Call) -> None:
     """Keep the drawn card and end the turn."""
-    _check_turn(s, seat)
+    if seat != s.seat:
+        raise RuleError("not_your_turn")
     if s.rebuilding:
         raise RuleError("must_rebuild")
     if s.drawn is None:
@@ -137,10 +136,10 @@ def legal(s: State, seat: Seat) -> tuple[Action, ...]:
     first = not s.tower
     actions: list[Action] = []
     for card in sorted(hand) if s.drawn is None else (s.drawn,):
-        blocks = MATCHES[card] & free
-        if blocks:
-            actions += _stacks(card, blocks, first)
-        elif not MATCHES[card] and not s.rebuilding and len(hand) >= 2:
+        matches = MATCHES[card]
+        if matches & free:
+            actions += _stacks(card, matches & free, first)
+        elif not matches and len(hand) >= 2 and not s.rebuilding:
             actions.append({"type": "play", "card": TABLE.codes[card]})
     if not actions:
         actions.append({"type": "draw"})
