@@ -1,8 +1,10 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench verify shell clean
+.PHONY: help setup run test check fix bench simulate play verify shell clean
 
 PY := .venv/bin/python
 ARGS ?=
+GAME ?= monko
+N ?= 10000
 # The first Python of the machine that is neither too old nor too new; .venv is made with it.
 SYSTEM_PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
 	command -v $$name >/dev/null 2>&1 && \
@@ -37,6 +39,14 @@ fix: ## Repair what formatter, linter and OpenAPI writer can repair by themselve
 bench: ## Run the benchmarks; ARGS chooses
 	$(INSTALL) bench
 	@exec $(PY) -m tools.bench $(ARGS)
+
+simulate: ## Play many rounds of a game: GAME=monko N=100000; ARGS=--laws checks every law at every step
+	$(INSTALL) run
+	@exec $(PY) -m apps.games.simulate $(GAME) --games $(N) $(ARGS)
+
+play: ## Play a game in the terminal: GAME=monko ARGS="--seats 3 --seed 7"
+	$(INSTALL) run
+	@exec $(PY) -m apps.games.play $(GAME) $(ARGS)
 
 verify: ## Verify a round: ARGS="bundle.json", or the address of one
 	$(INSTALL) run
