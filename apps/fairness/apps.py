@@ -16,5 +16,8 @@ class FairnessConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the system checks of the key settings."""
-        from apps.fairness import checks  # noqa: F401
+        """Register the system checks of the key settings, and tell readiness how the public log is."""
+        from apps.core import health
+        from apps.fairness import checks, readiness  # noqa: F401
+
+        health.register("log", readiness.log_check)

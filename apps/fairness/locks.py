@@ -26,7 +26,7 @@ def round_lock(round_id: UUID) -> FairRound:
     """
     assert transaction.get_connection().in_atomic_block, "a lock needs a transaction"
     try:
-        return FairRound.objects.select_for_update(no_key=True).defer("seed_sealed").get(pk=round_id)
+        return FairRound.objects.select_for_update(no_key=True).get(pk=round_id)
     except FairRound.DoesNotExist as problem:
         raise RoundUnknown from problem
 

@@ -218,7 +218,9 @@ class FairTable:
         chance = dealer.chance(self.round_id)
         setup = Setup(tuple(Seat(seat) for seat in seats), self.deal.deck, self.options, now, Seat(self.deal.opener))
         step = self.game.start(setup, chance)
-        kind, seat, given = "start", None, {}
+        kind: str = "start"
+        seat: int | None = None
+        given: dict[str, Any] = {}
         while True:
             with transaction.atomic():
                 events = self._events(step)
@@ -250,7 +252,7 @@ class FairTable:
             "shares": {str(s): w for s, w in sorted(outcome.shares.items())} if outcome else {},
             "ranking": [list(group) for group in outcome.ranking] if outcome else [],
         }
-        return Played(entries, head.hex(), told, dict(outcome.shares) if outcome else {}, now)
+        return Played(entries, head.hex(), told, {int(s): w for s, w in outcome.shares.items()} if outcome else {}, now)
 
     def _events(self, step: Any) -> list[Event]:
         made = {generation.gen: dealer.generation_added(self.round_id, generation) for generation in step.generations}

@@ -42,8 +42,8 @@ def as_role(ended: FairTable, administrator: psycopg.Connection) -> Iterator[Cal
 
     def run(role: str, statement: str) -> Any:
         with administrator.transaction():
-            administrator.execute(f"SET LOCAL ROLE {role}")  # type: ignore[call-overload]
-            return administrator.execute(statement).fetchall()  # type: ignore[call-overload]
+            administrator.execute(f"SET LOCAL ROLE {role}")
+            return administrator.execute(statement).fetchall()
 
     yield run
     administrator.execute("RESET ROLE")
@@ -183,7 +183,7 @@ def test_the_seed_is_nowhere_in_the_clear_while_the_round_runs(administrator: ps
     rows = "".join(
         str(row)
         for (name,) in tables.fetchall()
-        for row in administrator.execute(f"SELECT t::text FROM {name} t").fetchall()  # type: ignore[call-overload]
+        for row in administrator.execute(f"SELECT t::text FROM {name} t").fetchall()
     )
     table.reveal([0, 1], played)
     table.merge()

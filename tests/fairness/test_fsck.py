@@ -27,7 +27,7 @@ def altered(administrator: psycopg.Connection) -> Alter:
     def alter(statement: str) -> None:
         with administrator.transaction():
             administrator.execute("SET LOCAL session_replication_role = replica")
-            assert administrator.execute(statement).rowcount  # type: ignore[call-overload]
+            assert administrator.execute(statement).rowcount
 
     return alter
 

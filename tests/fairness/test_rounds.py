@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import IntegrityError, transaction
 
 from apps.fairness import dealer, errors, selectors, services
-from apps.fairness.models import FairRound, Record
+from apps.fairness.models import FairRound, Generation, Record
+from apps.fairness.protocol.cards import check_opening
 from apps.fairness.protocol.trust import trust_read
 from apps.fairness.protocol.verify import verify_bundles
 from tests.fairness.table import FairTable
@@ -33,7 +35,7 @@ def verdicts(table: FairTable, *round_ids: Any, complete: bool = False) -> list[
     return [(verdict.verdict, list(verdict.codes)) for verdict in found]
 
 
-PASS = ("pass", [])
+PASS: tuple[str | None, list[str]] = ("pass", [])
 
 
 class TestWholeLife:
@@ -77,7 +79,7 @@ class TestWholeLife:
 
     def test_passes_for_a_whole_table_with_voids_between(self) -> None:
         table = FairTable(entropy="open")
-        rounds = []
+        rounds: list[UUID] = []
         for step in range(4):
             if step == 2:
                 table.open()
@@ -87,6 +89,38 @@ class TestWholeLife:
                 table.whole_round(0, 1, 2)
             rounds.append(table.round_id)
         assert verdicts(table, *rounds, complete=True) == [PASS] * 4
+
+    @pytest.mark.parametrize("entropy", ["none", "open"])
+    def test_passes_when_the_deck_is_made_anew(self, entropy: str) -> None:
+        table = FairTable(entropy=entropy)
+        rounds: list[UUID] = []
+        while not Generation.objects.exists():
+            table.open()
+            table.merge()
+            table.dealt(table.roster(table.seats(0, 1)))
+            table.reveal([0, 1], table.play([0, 1], seed=len(rounds)))
+            table.merge()
+            rounds.append(table.round_id)
+            assert len(rounds) < 40, "some round makes its deck anew"
+        assert table.bundle()["generations"]
+        assert verdicts(table, *rounds, complete=True) == [PASS] * len(rounds)
+
+    def test_opens_cards_of_every_generation_in_a_cold_process(self) -> None:
+        table = FairTable(entropy="none")
+        while not Generation.objects.exists():
+            table.open()
+            table.dealt(table.roster(table.seats(0, 1)))
+            played = table.play([0, 1], seed=table.index)
+            made = {row.gen: (row.n, bytes(row.root)) for row in Generation.objects.all()}
+            places = [(gen, 0) for gen in (0, *made)]
+            made[0] = (108, bytes.fromhex(table.deal.root))
+            told = dealer.openings(table.round_id, places)
+            dealer.forget_all()
+            assert dealer.openings(table.round_id, places) == told
+            for opening in told:
+                n, root = made[opening["gen"]]
+                assert check_opening(opening, round_=table.round_id.bytes, root=root, n=n)
+            table.reveal([0, 1], played)
 
     def test_is_unfinished_but_sound_while_it_runs(self) -> None:
         table = FairTable(entropy="open")

@@ -153,9 +153,8 @@ def _beacon_check(round_: FairRound, opened: dict[str, Any], signature: bytes | 
 
 
 def _schedule(round_: FairRound, rows: Sequence[dict[str, Any]], beacon: bytes) -> streams.KeySchedule:
-    sealed = FairRound.objects.values_list("seed_sealed", flat=True).get(pk=round_.id)
     seed = sealing.seed_open(
-        bytes(sealed),
+        bytes(round_.seed_sealed),
         table=round_.table_id.bytes,
         index=round_.index,
         seed_commit=bytes(round_.seed_commit),

@@ -143,9 +143,9 @@ def _bodies(round_: FairRound) -> dict[str, dict[str, Any]]:
 
 
 def _seed(round_: FairRound) -> bytes:
-    sealed = FairRound.objects.values_list("seed_sealed", flat=True).get(pk=round_.id)
+    sealed = bytes(round_.seed_sealed)
     seed = sealing.seed_open(
-        bytes(sealed), table=round_.table_id.bytes, index=round_.index, seed_commit=bytes(round_.seed_commit)
+        sealed, table=round_.table_id.bytes, index=round_.index, seed_commit=bytes(round_.seed_commit)
     )
     commit = record_rules.seed_commitment(round_.table_id.bytes, round_.index, seed)
     assert commit == bytes(round_.seed_commit), "a sealed seed opens its commitment"

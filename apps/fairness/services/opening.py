@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Subquery
 
 from apps.fairness import locks, rosters, sealing
 from apps.fairness.errors import DeadlinePassed, RoundStage, TableRunning
@@ -124,9 +125,12 @@ def round_open(
 def _prev(table_id: UUID, index: int, last_opener: int | None, now_ms: int) -> tuple[str, int]:
     """Return what the open record quotes as ``prev`` and its time."""
     rounds = FairRound.objects.filter(table_id=table_id).order_by("-index")
-    latest = rounds.values("index", "stage", "last_hash", "ended_at_ms").first()
-    dealt = rounds.filter(deck_hash__isnull=False).values_list("opener", flat=True).first() if latest else None
-    assert last_opener == dealt, "last_opener is the opener of the table's latest dealt round"
+    dealt = rounds.filter(deck_hash__isnull=False).values("opener")[:1]
+    latest = (
+        rounds.annotate(dealt=Subquery(dealt)).values("index", "stage", "last_hash", "ended_at_ms", "dealt").first()
+    )
+    known = None if latest is None else latest["dealt"]
+    assert last_opener == known, "last_opener is the opener of the table's latest dealt round"
     if latest is None:
         if index != 0:
             raise TableRunning("The table's first round has index 0.")
