@@ -132,11 +132,11 @@ def clock_ran_out(s: State, call: Call) -> None:
     if seat in s.laid:
         turn_up(s, seat, s.face_down(seat)[0], call)
         return
-    result: Result = "equal"
-    pile = 1
-    while result == "equal" and s.hands[seat]:
+    while True:
         pile = s.locked or 1
         result = _land(s, seat, min(s.hands[seat]), pile, call)
+        if result != "equal" or not s.hands[seat]:
+            break
     if result == "higher":
         _pay(s, seat, pile, "deck", call)
     _finish(s, seat, call)
