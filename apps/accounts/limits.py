@@ -41,7 +41,7 @@ MINUTE_KINDS = frozenset(LimitKind) - MONEY_KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LimitEntry:
     """A change of one limit, as it was asked for; ``value`` None is no limit."""
 
     value: int | None
@@ -54,14 +54,14 @@ class Limit:
     """What holds of one limit at some time, and what will."""
 
     value: int | None = None
-    pending: Change | None = None
+    pending: LimitEntry | None = None
     """The change that loosens the limit once its time has come."""
 
 
-def limit_at(changes: Iterable[Change], now: int) -> Limit:
+def limit_at(changes: Iterable[LimitEntry], now: int) -> Limit:
     """Return the limit at ``now`` (Unix milliseconds), of changes in the order in which they were asked for."""
     value: int | None = None
-    pending: Change | None = None
+    pending: LimitEntry | None = None
     for change in changes:
         if pending is not None and pending.effective_at_ms <= change.created_at_ms:
             value = pending.value
@@ -75,13 +75,13 @@ def limit_at(changes: Iterable[Change], now: int) -> Limit:
     return Limit(value, pending)
 
 
-def change_of(limit: Limit, value: int | None, now: int) -> Change | None:
+def change_of(limit: Limit, value: int | None, now: int) -> LimitEntry | None:
     """Return the change that a wish for ``value`` makes at ``now``, or None if that holds or is coming already."""
     if limit.pending is None and value == limit.value:
         return None
     if limit.pending is not None and value == limit.pending.value:
         return None  # Asking again does not start the 24 hours again.
-    return Change(value, now, now + LOOSENING_MS if is_looser(value, limit.value) else now)
+    return LimitEntry(value, now, now + LOOSENING_MS if is_looser(value, limit.value) else now)
 
 
 def is_looser(value: int | None, than: int | None) -> bool:

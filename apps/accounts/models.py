@@ -226,3 +226,28 @@ class RequestNonce(models.Model):
 
     def __str__(self) -> str:
         return self.nonce
+
+
+class Change(models.Model):
+    """What changed in an operator, a key or a player, and by whom: written by a trigger, whoever changes it and how."""
+
+    id = models.BigAutoField(primary_key=True)
+    operator_id = models.UUIDField()
+    subject = models.CharField(max_length=16)
+    """``operator``, ``key`` or ``player``."""
+    subject_id = models.UUIDField()
+    old = models.JSONField(null=True)
+    """The members that changed, as they were; null for a new row."""
+    new = models.JSONField()
+    actor = models.CharField(max_length=64)
+    """``key:...``, ``player:...``, ``staff:...``; empty where somebody changed it by hand."""
+    reason = models.CharField(max_length=200)
+    login = models.CharField(max_length=64)
+    """The database's login that did it."""
+    changed_at_ms = models.BigIntegerField()
+
+    class Meta:
+        indexes = (models.Index(name="accounts_change_subject", fields=["operator_id", "subject_id", "id"]),)
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.subject_id} by {self.actor or self.login}"

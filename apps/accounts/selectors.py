@@ -15,8 +15,8 @@ from uuid import UUID
 from django.db.models import Q
 
 from apps.accounts.errors import OperatorNotFound, PlayerNotFound
-from apps.accounts.limits import Change, Limit, limit_at
-from apps.accounts.models import ApiKey, Exclusion, LimitChange, Operator, OperatorStatus, Player, PlayerSession
+from apps.accounts.limits import Limit, LimitEntry, limit_at
+from apps.accounts.models import ApiKey, Change, Exclusion, LimitChange, Operator, OperatorStatus, Player, PlayerSession
 from apps.accounts.models import PlayerStatus as Status
 from apps.accounts.principals import PlayerPrincipal
 from apps.core.clock import now_ms
@@ -138,21 +138,27 @@ def person_name(player: Player) -> str:
 
 def limits_of(*, player_ids: Collection[UUID], now: int) -> dict[UUID, dict[tuple[str, str], Limit]]:
     """Return the limits of each of the players at ``now``, by kind and currency ('' for limits in minutes)."""
-    changes: dict[UUID, dict[tuple[str, str], list[Change]]] = {
+    entries: dict[UUID, dict[tuple[str, str], list[LimitEntry]]] = {
         player_id: defaultdict(list) for player_id in player_ids
     }
     for row in LimitChange.objects.filter(player__in=list(player_ids)).order_by("pk"):
-        change = Change(row.value, row.created_at_ms, row.effective_at_ms)
-        changes[row.player_id][row.kind, row.currency].append(change)
+        entry = LimitEntry(row.value, row.created_at_ms, row.effective_at_ms)
+        entries[row.player_id][row.kind, row.currency].append(entry)
     return {
         player_id: {name: limit_at(listed, now) for name, listed in sorted(by_name.items())}
-        for player_id, by_name in changes.items()
+        for player_id, by_name in entries.items()
     }
 
 
 def limit_changes(*, operator_id: UUID, player_id: UUID) -> list[LimitChange]:
     """Return the newest changes of a player's limits."""
     return list(LimitChange.objects.filter(operator_id=operator_id, player=player_id).order_by("-pk")[:CHANGES_MAX])
+
+
+def changes(*, operator_id: UUID, subject_id: UUID) -> list[Change]:
+    """Return the newest changes of an operator, a key or a player, newest first."""
+    rows = Change.objects.filter(operator_id=operator_id, subject_id=subject_id)
+    return list(rows.order_by("-pk")[:CHANGES_MAX])
 
 
 def sittings(*, player_ids: Collection[UUID]) -> dict[UUID, int]:

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.accounts.limits import LOOSENING_MS, Change, Limit, change_of, is_looser, limit_at
+from apps.accounts.limits import LOOSENING_MS, Limit, LimitEntry, change_of, is_looser, limit_at
 
 T = 1_000_000
 H24 = 24 * 60 * 60 * 1000
 
 
-def played(*wishes: tuple[int, int | None]) -> list[Change]:
+def played(*wishes: tuple[int, int | None]) -> list[LimitEntry]:
     """Return the changes that wishes (time, value) make, one after the other."""
-    changes: list[Change] = []
+    changes: list[LimitEntry] = []
     for at, value in wishes:
         change = change_of(limit_at(changes, at), value, at)
         if change is not None:

@@ -150,16 +150,24 @@ class TestPlayersRefused:
 
 
 class TestSitting:
-    def test_goes_on_through_a_new_session_and_starts_again_after_a_rest(self, acme: Tenant) -> None:
+    def test_goes_on_through_a_new_session(self, acme: Tenant) -> None:
         player = acme.player()
         first = services.session_create(player_id=player.pk, ttl_s=600)
         assert services.session_create(player_id=player.pk, ttl_s=600).sitting_at_ms == first.sitting_at_ms
-        now = now_ms()
-        for ended_ago, is_same in ((14 * MINUTE_MS, True), (15 * MINUTE_MS, False)):
-            PlayerSession.objects.update(
-                sitting_at_ms=now - 60 * MINUTE_MS,
-                created_at_ms=now - 60 * MINUTE_MS,
-                expires_at_ms=now - ended_ago,
-            )
-            made = services.session_create(player_id=player.pk, ttl_s=600)
-            assert (made.sitting_at_ms == now - 60 * MINUTE_MS) is is_same
+
+    @pytest.mark.parametrize(("rest_ms", "is_same"), [(14 * MINUTE_MS, True), (15 * MINUTE_MS, False)])
+    @pytest.mark.parametrize("is_revoked", [False, True])
+    def test_starts_again_after_a_rest(self, acme: Tenant, rest_ms: int, is_same: bool, is_revoked: bool) -> None:
+        player, now = acme.player(), now_ms()
+        began, ended = now - 60 * MINUTE_MS, now - rest_ms
+        PlayerSession.objects.create(
+            operator_id=acme.id,
+            player=player,
+            token_version=1,
+            sitting_at_ms=began,
+            created_at_ms=began,
+            expires_at_ms=now + MINUTE_MS if is_revoked else ended,
+            revoked_at_ms=ended if is_revoked else None,
+        )
+        made = services.session_create(player_id=player.pk, ttl_s=600)
+        assert (made.sitting_at_ms == began) is is_same

@@ -141,7 +141,7 @@ class TestSignedRequest:
         headers = signed.headers("POST", "/players", body)
         name, encoded = headers["Sealdeck-Signature"].split(":")
         signature = base64.b64decode(encoded)
-        for bit in range(0, len(signature) * 8, 7):
+        for bit in range(0, len(signature) * 8, 29):
             flipped = bytearray(signature)
             flipped[bit // 8] ^= 1 << bit % 8
             headers["Sealdeck-Signature"] = f"{name}:{base64.b64encode(flipped).decode()}"

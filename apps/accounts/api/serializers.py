@@ -27,6 +27,7 @@ CURRENCY = r"^[A-Z][A-Z0-9]{2,7}\Z"
 PLAYER_STATUSES = ("active", "frozen", "excluded", "closed")
 VALUE_MAX = 2**53 - 1
 WISHES_MAX = 50
+REASON = r"^[^\x00-\x1f\x7f]{0,200}\Z"
 LABEL = r"^[a-z0-9_-]{1,32}\Z"
 ADDRESSES_MAX = 32
 
@@ -59,6 +60,7 @@ class PlayerStatusSerializer(StrictSerializer):
     """The body of PATCH /v1/players/{id}."""
 
     status = StrictChoiceField(choices=PlayerStatus.choices)
+    reason = StrictTextField(REASON, default="", help_text="For your own history; no personal data.")
 
 
 class SessionCreateSerializer(StrictSerializer):

@@ -55,9 +55,9 @@ class PlayersView(ApiView):
     def post(self, request: Request) -> Response:
         """Create a player under your own id, or return the one that has it."""
         body = validated(PlayerUpsertSerializer, request)
-        operator_id = operator_of(request).operator_id
-        player = services.player_upsert(operator_id=operator_id, **body)
-        return Response(_player(operator_id, player.pk))
+        caller = operator_of(request)
+        player = services.player_upsert(operator_id=caller.operator_id, actor=caller.actor, **body)
+        return Response(_player(caller.operator_id, player.pk))
 
 
 class PlayerView(ApiView):
@@ -75,11 +75,13 @@ class PlayerView(ApiView):
     @extend_schema(operation_id="player_status_set", request=PlayerStatusSerializer, responses={200: PlayerSerializer})
     def patch(self, request: Request, player_id: UUID) -> Response:
         """Freeze, thaw or close a player. A closed player's sessions end at once, and it never opens again."""
-        operator_id = operator_of(request).operator_id
-        selectors.player_get(operator_id=operator_id, player_id=player_id)
+        caller = operator_of(request)
+        selectors.player_get(operator_id=caller.operator_id, player_id=player_id)
         body = validated(PlayerStatusSerializer, request)
-        services.player_status_set(player_id=player_id, status=PlayerStatus(body["status"]))
-        return Response(_player(operator_id, player_id))
+        services.player_status_set(
+            player_id=player_id, status=PlayerStatus(body["status"]), actor=caller.actor, reason=body["reason"]
+        )
+        return Response(_player(caller.operator_id, player_id))
 
 
 class SessionsView(ApiView):
@@ -124,7 +126,10 @@ class KeysView(ApiView):
         """Create an API key. The answer holds the key itself, this once."""
         body = validated(KeyCreateSerializer, request)
         signing = _signing(body.pop("signature", None))
-        key, plaintext = services.key_create(operator_id=operator_of(request).operator_id, signing=signing, **body)
+        caller = operator_of(request)
+        key, plaintext = services.key_create(
+            operator_id=caller.operator_id, signing=signing, actor=caller.actor, **body
+        )
         return Response(_new_key(key, plaintext), status=status.HTTP_201_CREATED)
 
 
@@ -150,7 +155,8 @@ class KeyView(ApiView):
     @extend_schema(operation_id="key_revoke", request=None, responses={200: KeySerializer})
     def delete(self, request: Request, key_id: UUID) -> Response:
         """Revoke an API key at once."""
-        key = services.key_revoke(operator_id=operator_of(request).operator_id, key_id=key_id)
+        caller = operator_of(request)
+        key = services.key_revoke(operator_id=caller.operator_id, key_id=key_id, actor=caller.actor)
         return Response(KeySerializer(key).data)
 
 

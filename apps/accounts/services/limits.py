@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.accounts.errors import ExclusionTooShort
-from apps.accounts.limits import DAY_MS, Change, LimitKind, change_of, limit_at
+from apps.accounts.limits import DAY_MS, LimitEntry, LimitKind, change_of, limit_at
 from apps.accounts.models import Exclusion, LimitChange
 from apps.accounts.services.players import player_lock
 
@@ -30,7 +30,7 @@ class LimitWish:
 
 @transaction.atomic
 def limits_set(*, player_id: UUID, wishes: Sequence[LimitWish], actor: str, now: int) -> list[LimitChange]:
-    """Change limits of a player and return the changes: tightened ones hold at once, loosened ones 24 hours later.
+    """LimitEntry limits of a player and return the changes: tightened ones hold at once, loosened ones 24 hours later.
 
     Args:
         actor: who asked, as the history remembers it.
@@ -76,6 +76,6 @@ def player_exclude(*, player_id: UUID, until_ms: int | None, actor: str, now: in
     )
 
 
-def change_read(row: LimitChange) -> Change:
+def change_read(row: LimitChange) -> LimitEntry:
     """Return a change as the rules of limits take it."""
-    return Change(row.value, row.created_at_ms, row.effective_at_ms)
+    return LimitEntry(row.value, row.created_at_ms, row.effective_at_ms)

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from apps.accounts import conf
+from apps.accounts.changes import SYSTEM, changed_by
 from apps.accounts.errors import KeyLimitReached, KeyNotFound, OperatorNameTaken, OperatorNotFound, SignatureKeyInvalid
 from apps.accounts.keys import key_make
 from apps.accounts.models import KEY_SLOTS, ApiKey, Operator, OperatorStatus
@@ -35,7 +36,7 @@ class Signing:
 
 @transaction.atomic
 def operator_create(
-    *, name: str, scopes: Collection[str] = SCOPES, signing: Signing | None = None
+    *, name: str, scopes: Collection[str] = SCOPES, signing: Signing | None = None, actor: str = SYSTEM
 ) -> tuple[Operator, str]:
     """Create an operator with a first key and return it with the key's plaintext, which is kept nowhere.
 
@@ -43,21 +44,23 @@ def operator_create(
         OperatorNameTaken: another operator has the name.
         SignatureKeyInvalid: as key_create.
     """
+    changed_by(actor)
     operator = Operator(name=name, created_at_ms=now_ms())
     Operator.objects.bulk_create([operator], ignore_conflicts=True)
     if not Operator.objects.filter(pk=operator.pk).exists():
         raise OperatorNameTaken(pointer="/name")
-    _key, plaintext = key_create(operator_id=operator.pk, scopes=scopes, signing=signing)
+    _key, plaintext = key_create(operator_id=operator.pk, scopes=scopes, signing=signing, actor=actor)
     return operator, plaintext
 
 
 @transaction.atomic
-def operator_status_set(*, operator_id: UUID, status: OperatorStatus, reason: str) -> Operator:
+def operator_status_set(*, operator_id: UUID, status: OperatorStatus, reason: str, actor: str = SYSTEM) -> Operator:
     """Pause, resume or close an operator; a pause stops new rounds, never payouts.
 
     Raises:
         OperatorNotFound: no such operator.
     """
+    changed_by(actor, reason)
     operator = _operator_lock(operator_id)
     operator.status = status
     operator.status_reason = reason
@@ -73,6 +76,7 @@ def key_create(
     label: str = "main",
     addresses: Sequence[str] = (),
     signing: Signing | None = None,
+    actor: str = SYSTEM,
 ) -> tuple[ApiKey, str]:
     """Create an API key and return it with its plaintext, which is kept nowhere.
 
@@ -88,6 +92,7 @@ def key_create(
     """
     if signing is not None:
         _signing_check(signing)
+    changed_by(actor)
     operator = _operator_lock(operator_id)
     taken = set(
         ApiKey.objects.filter(operator=operator, label=label, revoked_at_ms=None).values_list("slot", flat=True)
@@ -112,12 +117,13 @@ def key_create(
 
 
 @transaction.atomic
-def key_revoke(*, operator_id: UUID, key_id: UUID) -> ApiKey:
+def key_revoke(*, operator_id: UUID, key_id: UUID, actor: str = SYSTEM) -> ApiKey:
     """Revoke an API key at once; revoking it again changes nothing.
 
     Raises:
         KeyNotFound: the operator has no such key.
     """
+    changed_by(actor)
     key = ApiKey.objects.select_for_update(no_key=True).filter(operator_id=operator_id, pk=key_id).first()
     if key is None:
         raise KeyNotFound

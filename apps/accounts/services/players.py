@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from apps.accounts.changes import SYSTEM, changed_by
 from apps.accounts.errors import PlayerClosed, PlayerConflict, PlayerNotFound
 from apps.accounts.models import Player, PlayerStatus
 from apps.core.clock import now_ms
@@ -22,6 +23,7 @@ def player_upsert(
     is_test: bool | None = None,
     is_bot: bool | None = None,
     person_key: str | None = None,
+    actor: str = SYSTEM,
 ) -> Player:
     """Return the operator's player with this id, creating it if there is none.
 
@@ -43,6 +45,7 @@ def player_upsert(
     Player.objects.bulk_create([fresh], ignore_conflicts=True)
     player = Player.objects.select_for_update(no_key=True).get(operator_id=operator_id, external_id=external_id)
     if person_key and not player.person_key:
+        changed_by(actor)
         player.person_key = person_key
         player.save(update_fields=["person_key"])
     asked = {"is_test": is_test, "is_bot": is_bot, "person_key": person_key}
@@ -53,7 +56,7 @@ def player_upsert(
 
 
 @transaction.atomic
-def player_status_set(*, player_id: UUID, status: PlayerStatus) -> Player:
+def player_status_set(*, player_id: UUID, status: PlayerStatus, actor: str = SYSTEM, reason: str = "") -> Player:
     """Freeze, thaw or close a player; a closed player's tokens die at once and it never opens again.
 
     Raises:
@@ -65,6 +68,7 @@ def player_status_set(*, player_id: UUID, status: PlayerStatus) -> Player:
         return player
     if player.status == PlayerStatus.CLOSED:
         raise PlayerClosed
+    changed_by(actor, reason)
     player.status = status
     if status == PlayerStatus.CLOSED:
         player.token_version += 1
