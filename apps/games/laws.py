@@ -259,7 +259,7 @@ class Laws:
             seat = active[self.dice.below(len(active))]
             step = game.leave(state, seat, "left", now, self.chance)
             state = step.state
-            if step.events[0] != {"type": "left", "seat": seat, "reason": "left"}:
+            if step.events[:1] != ({"type": "left", "seat": seat, "reason": "left"},):
                 raise LawBroken(9, "leaving begins with another event", events=step.events)
             outcome = game.outcome(state)
             if len(active) == 2 and outcome is None:

@@ -1,48 +1,62 @@
-"""Chance of simulations: the streams of apps/games/chance.py, against the standard library and written down."""
+"""Seeded chance of simulations: named streams that do not touch each other, every order possible."""
 
 from __future__ import annotations
 
-import hmac
+from collections import Counter
 
 import pytest
 
-from apps.games.chance import SeededChance, mac
+from apps.games.chance import Dice, SeededChance
 
 
-@pytest.mark.parametrize("message", [b"", b"tremor/0", bytes(8), bytes(range(200))])
-def test_mac_is_hmac_sha_256(message: bytes) -> None:
-    for key in (bytes(32), bytes(range(32)), b"\xff" * 32):
-        assert mac(key, message) == hmac.digest(key, message, "sha256")
+def test_a_stream_gives_the_same_again_whatever_else_was_drawn() -> None:
+    first, second = SeededChance(3), SeededChance(3)
+    second.shuffle("deck", ["A#1", "B#1"])
+    second.uniform("tremor/0", 10_000)
+    assert first.uniform("tremor/1", 10_000) == second.uniform("tremor/1", 10_000)
+    assert first.uniform("tremor/1", 10_000) == first.uniform("tremor/1", 10_000)
 
 
-def words(seed: int, stream: str) -> list[int]:
-    """Return the first words of a stream, as the module's description says, with the standard library only."""
-    key = hmac.digest(str(seed).encode(), b"sealdeck/simulation/", "sha256")
-    stream_key = hmac.digest(key, stream.encode(), "sha256")
-    data = b"".join(hmac.digest(stream_key, block.to_bytes(8, "big"), "sha256") for block in range(40))
-    return [int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)]
+def test_seed_stream_and_label_each_matter() -> None:
+    drawn = {
+        SeededChance(seed, label).uniform(stream, 65_536)
+        for seed in (1, 2)
+        for label in ("", "x")
+        for stream in ("a", "b")
+    }
+    assert len(drawn) == 8
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 10_000, 40_000, 65_535, 65_536])
-def test_uniform_is_the_first_word_below_the_largest_multiple(m: int) -> None:
-    for seed in range(30):
-        expected = next(word % m for word in words(seed, "tremor/3") if word < 65_536 - 65_536 % m)
-        assert SeededChance(seed).uniform("tremor/3", m) == expected
+KNOWN = [5166, 6849, 4105, 7493]
+KNOWN_ORDER = tuple("HBFDEGAC")
 
 
-@pytest.mark.parametrize("cards", [0, 1, 2, 5, 54, 108])
-def test_shuffle_is_fisher_yates_from_the_end(cards: int) -> None:
-    for seed in range(10):
-        stream = iter(words(seed, "deck"))
-        order = [str(card) for card in range(cards)]
-        for left in range(cards, 1, -1):
-            other = next(word % left for word in stream if word < 65_536 - 65_536 % left)
-            order[left - 1], order[other] = order[other], order[left - 1]
-        assert SeededChance(seed).shuffle("deck", [str(card) for card in range(cards)]) == tuple(order)
+def test_known_values_stay_the_same_for_ever() -> None:
+    chance = SeededChance(7)
+    assert [chance.uniform(f"tremor/{number}", 10_000) for number in range(4)] == KNOWN
+    assert chance.shuffle("deck", list("ABCDEFGH")) == KNOWN_ORDER
 
 
-def test_streams_seeds_and_labels_are_independent() -> None:
-    chances = [SeededChance(1), SeededChance(2), SeededChance(1, "other")]
-    numbers = {chance.uniform(stream, 65_536) for chance in chances for stream in ("a", "b", "a/0")}
-    assert len(numbers) == 9
-    assert SeededChance(1).uniform("a", 65_536) == SeededChance(1).uniform("a", 65_536)
+def test_uniform_hits_every_number_and_no_other() -> None:
+    counts = Counter(SeededChance(seed).uniform("x", 6) for seed in range(6_000))
+    assert sorted(counts) == list(range(6))
+    assert max(counts.values()) < 1_150
+    assert min(counts.values()) > 850
+    assert SeededChance(1).uniform("x", 1) == 0
+    with pytest.raises(AssertionError):
+        SeededChance(1).uniform("x", 65_537)
+
+
+def test_shuffle_gives_every_order_about_equally_often() -> None:
+    counts = Counter(SeededChance(seed).shuffle("deck", ["A", "B", "C"]) for seed in range(6_000))
+    assert len(counts) == 6
+    assert max(counts.values()) < 1_150
+
+
+def test_dice_are_even_and_repeat() -> None:
+    dice, again = Dice(5), Dice(5)
+    drawn = [dice.below(10) for _ in range(10_000)]
+    assert drawn == [again.below(10) for _ in range(10_000)]
+    assert set(drawn) == set(range(10))
+    assert max(Counter(drawn).values()) < 1_150
+    assert [Dice(1).below(1_000) for _ in range(3)] != [Dice(2).below(1_000) for _ in range(3)]
