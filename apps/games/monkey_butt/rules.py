@@ -407,13 +407,13 @@ def end(s: State, reason: str, call: Call) -> None:
     s.lowest = 0
     counts = {seat: s.count(seat) for seat in s.active}
     most = max(counts.values())
-    losers = () if reason == "last_seat" else tuple([seat for seat in s.active if counts[seat] == most])
+    losers = tuple([seat for seat in s.active if counts[seat] == most])  # With nobody safe they share (B-29).
     safe = tuple([seat for seat in s.out + s.active if seat not in losers])
     others = ending.groups({seat: count for seat, count in counts.items() if seat not in losers})
     outcome = Outcome(
         final=True,
         shares=dict.fromkeys(sorted(safe or losers), 1),
-        ranking=(*[(seat,) for seat in s.out], *others, *([losers] if losers else [])),
+        ranking=(*[(seat,) for seat in s.out], *others, losers),
         scores={seat: s.count(seat) for seat in sorted(s.out + s.active)},
         reason=reason,
     )

@@ -178,6 +178,15 @@ class TestOpening:
         assert table.state.seat == 1
         assert table.events[-1]["type"] == "turn_started"
 
+    def test_twelve_may_be_the_lowest(self) -> None:
+        table = opened("P2 Y2 P3 Y3 P4 Y4 PZ YZ PG YG P12 YF", opener=0)
+        assert (table.state.seat, table.view()["board"]["lowest"]) == (0, "12")
+        assert listed(table, 0) == ["play P12"]
+
+    def test_nothing_of_the_set_up_is_kept(self) -> None:
+        table = opened("P2 Y2 P3 Y3 P4 Y4 P5 Y5 P6 Y6 P7 Y7")
+        assert (table.state.locks, table.state.targets, table.state.acted) == ({}, {}, False)
+
     def test_cards_laid_out_do_not_count(self) -> None:
         table = opened("P2 Y2 P3 Y3 P4 Y4 P9 Y5 P10 Y6 P11 Y7")
         assert (table.state.seat, table.view()["board"]["lowest"]) == (1, "5")

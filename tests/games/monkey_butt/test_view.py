@@ -116,9 +116,18 @@ def test_everybody_else_sees_hands_and_face_down_cards_hidden() -> None:
 def test_set_up_has_no_turn() -> None:
     view = Table.start(GAME, seats=(0, 1)).view(0)
     assert (view["phase"], view["turn"], view["deadline"], view["actors"]) == ("ab", None, 30_000, [0, 1])
-    assert (view["board"]["zone"], view["board"]["lowest"]) == (None, None)
     assert len(view["seats"][0]["hand"]) == 6
-    assert view["board"]["deck_count"] == 41
+    assert view["board"] == {
+        "deck_count": 41,
+        "pile": [],
+        "burn": [],
+        "removed": [],
+        "out": [],
+        "zone": None,
+        "lowest": None,
+        "victim": None,
+        "in_play": None,
+    }
 
 
 def test_a_hand_is_seen_by_a_picker_only_while_the_picker_is_active() -> None:
