@@ -6,11 +6,14 @@ Implements docs/fairness/protocol.md, section 2, and of section 13 the monitor's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from apps.fairness.models import FairRound, KeyUse, Record, RecordType
+from django.db import connection
+
+from apps.fairness.models import KeyUse, Record, RecordType
 from apps.fairness.protocol.errors import ProtocolError
 from apps.fairness.protocol.log import leaf_hash
 from apps.fairness.protocol.records import Signed, entry_read, key_id, record_verify
@@ -43,14 +46,16 @@ class Ending:
 
 @dataclass(slots=True)
 class Rules:
-    """The state a record is judged against: live keys, and the last record of each round seen in this batch."""
+    """The state a record is judged against: live keys, and the last record of each round that matters here."""
 
     roots: dict[str, bytes] = field(default_factory=dict)
     signers: dict[str, bytes] = field(default_factory=dict)
     added: set[tuple[str, str]] = field(default_factory=set)
     live: set[tuple[str, str]] = field(default_factory=set)
     last: dict[UUID, tuple[str, str, int]] = field(default_factory=dict)
-    """Round to type, hash and place of its last merged record."""
+    """Round to type, hash and place of its last record that has its place in the log."""
+    before: dict[UUID, tuple[UUID, str]] = field(default_factory=dict)
+    """Round to the round before it at its table, and the hash of that one's newest record."""
     endings: list[Ending] = field(default_factory=list)
 
     @classmethod
@@ -62,8 +67,31 @@ class Rules:
             rules._key_apply(entry_read(bytes(entry)).body)
         return rules
 
+    def prepare(self, records: Sequence[Record], *, before: int) -> None:
+        """Read what the records of a batch are judged against, in two statements.
+
+        Args:
+            before: the index that the first of them gets.
+        """
+        rounds = [record.round_id for record in records if record.round_id is not None]
+        opens = [record.round_id for record in records if record.type == RecordType.OPEN]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT o.id, p.id, p.last_hash FROM fairness_round o"
+                " JOIN fairness_round p ON p.table_id = o.table_id AND p.index = o.index - 1 WHERE o.id = ANY(%s)",
+                [opens],
+            )
+            self.before.update({row[0]: (row[1], bytes(row[2]).hex()) for row in cursor.fetchall()})
+        known = [*rounds, *(pair[0] for pair in self.before.values())]
+        rows = Record.objects.filter(round_id__in=known, log_index__lt=before).order_by("round_id", "-place")
+        for round_id, type_, hash_, place in rows.distinct("round_id").values_list(
+            "round_id", "type", "record_hash", "place"
+        ):
+            assert round_id is not None
+            self.last.setdefault(round_id, (type_, bytes(hash_).hex(), place))
+
     def admit(self, record: Record) -> None:
-        """Judge one stored record and take it into the state.
+        """Judge one stored record and take it into the state; ``prepare`` came before.
 
         Raises:
             Unfit: it must not be merged.
@@ -81,6 +109,12 @@ class Rules:
             self._key_admit(signed)
         else:
             self._round_admit(signed, record)
+
+    def forget(self) -> None:
+        """Keep only the keys; the next batch is prepared anew."""
+        self.last.clear()
+        self.before.clear()
+        self.endings.clear()
 
     def _key_admit(self, signed: Signed) -> None:
         body = signed.body
@@ -122,54 +156,29 @@ class Rules:
         round_id = record.round_id
         if round_id is None or body["round"] != round_id.hex:
             raise Unfit("its row names another round")
-        type_, hash_, place = self._last(round_id, record.place)
+        type_, hash_, place = self.last.get(round_id, ("", "", -1))
         if signed.type not in _NEXT[type_] or record.place != place + 1:
             raise Unfit(f"a {signed.type} record does not follow {type_ or 'nothing'}")
         if signed.type == "open":
-            self._open_admit(body)
+            self._open_admit(round_id, body)
         else:
             link = {"close": "open", "deck": "close" if type_ == "close" else "open", "reveal": "deck"}
             if body[link.get(signed.type, "last")] != hash_:
                 raise Unfit("it does not name the record before it")
         self.last[round_id] = (signed.type, signed.hash_hex, record.place)
         if signed.type in ("reveal", "void"):
-            game, entropy = FairRound.objects.values_list("game", "entropy").get(pk=round_id)
-            self.endings.append(Ending(record.pk, signed.type, body, game, entropy))
+            assert record.round is not None
+            self.endings.append(Ending(record.pk, signed.type, body, record.round.game, record.round.entropy))
 
-    def _last(self, round_id: UUID, place: int) -> tuple[str, str, int]:
-        known = self.last.get(round_id)
-        if known is not None:
-            return known
-        if place == 0:
-            return "", "", -1
-        row = (
-            Record.objects.filter(round_id=round_id, log_index__isnull=False)
-            .order_by("-place")
-            .values_list("type", "record_hash", "place")
-            .first()
-        )
-        if row is None:
-            raise Unfit("a record of its round before it is not merged")
-        return row[0], bytes(row[1]).hex(), row[2]
-
-    def _open_admit(self, body: dict[str, Any]) -> None:
-        """Check that the round before has its terminal record in the log already, or earlier in this batch."""
+    def _open_admit(self, round_id: UUID, body: dict[str, Any]) -> None:
+        """Check that the round before has its terminal record in the log, or earlier in this batch."""
         if body["index"] == 0:
             if body["prev"] != "":
                 raise Unfit("a first round has nothing before it")
             return
-        before = (
-            FairRound.objects.filter(table_id=UUID(body["table"]), index=body["index"] - 1)
-            .values_list("pk", "last_hash")
-            .first()
-        )
-        if before is None or bytes(before[1]).hex() != body["prev"]:
+        known = self.before.pop(round_id, None)
+        if known is None or known[1] != body["prev"]:
             raise Unfit("prev is not the terminal record of the round before")
-        known = self.last.get(before[0])
-        if known is not None:
-            if known[0] not in ("reveal", "void"):
-                raise Unfit("the round before has not ended")
-        elif not Record.objects.filter(
-            round_id=before[0], type__in=("reveal", "void"), log_index__isnull=False
-        ).exists():
-            raise Unfit("the terminal record of the round before is not merged")
+        type_, hash_, _ = self.last.get(known[0], ("", "", -1))
+        if type_ not in ("reveal", "void") or hash_ != body["prev"]:
+            raise Unfit("the terminal record of the round before is not in the log")

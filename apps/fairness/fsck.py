@@ -74,22 +74,24 @@ def log_check() -> Iterator[Finding]:
     tiles = _Tiles()
     checkpoints = _checkpoints(log)
     next_checkpoint = next(checkpoints, None)
-    for record in _merged():
-        if record.log_index != size:
-            yield Finding("log_index", f"entry {size}", f"the next entry has index {record.log_index}")
-            return
-        leaf = log_rules.leaf_hash(bytes(record.entry))
-        try:
-            rules.admit(record)
-        except Unfit as problem:
-            yield Finding("entry", f"entry {size}", str(problem))
-        _forget_ended(rules, record)
-        frontier.append(leaf)
-        yield from tiles.add(leaf)
-        size += 1
-        if next_checkpoint is not None and next_checkpoint.size == size:
-            yield from _checkpoint_check(log, next_checkpoint, frontier.root())
-            next_checkpoint = next(checkpoints, None)
+    for batch in _merged():
+        rules.prepare(batch, before=size)
+        for record in batch:
+            if record.log_index != size:
+                yield Finding("log_index", f"entry {size}", f"the next entry has index {record.log_index}")
+                return
+            leaf = log_rules.leaf_hash(bytes(record.entry))
+            try:
+                rules.admit(record)
+            except Unfit as problem:
+                yield Finding("entry", f"entry {size}", str(problem))
+            frontier.append(leaf)
+            yield from tiles.add(leaf)
+            size += 1
+            if next_checkpoint is not None and next_checkpoint.size == size:
+                yield from _checkpoint_check(log, next_checkpoint, frontier.root())
+                next_checkpoint = next(checkpoints, None)
+        rules.forget()
     if next_checkpoint is not None:
         yield Finding("checkpoint", f"checkpoint {next_checkpoint.size}", f"the log has only {size} entries")
     if log.size != size:
@@ -97,21 +99,15 @@ def log_check() -> Iterator[Finding]:
     yield from tiles.left()
 
 
-def _merged() -> Iterator[Record]:
+def _merged() -> Iterator[list[Record]]:
     last = -1
     while True:
-        batch = list(Record.objects.filter(log_index__gt=last).order_by("log_index")[:BATCH])
+        rows = Record.objects.filter(log_index__gt=last).select_related("round").defer("round__seed_sealed")
+        batch = list(rows.order_by("log_index")[:BATCH])
         if not batch:
             return
-        yield from batch
+        yield batch
         last = batch[-1].log_index or 0
-
-
-def _forget_ended(rules: Rules, record: Record) -> None:
-    """Keep the state of this pass small: only rounds that run, no endings."""
-    rules.endings.clear()
-    if record.type in ("reveal", "void") and record.round_id is not None:
-        rules.last.pop(record.round_id, None)
 
 
 def _checkpoints(log: Log) -> Iterator[Checkpoint]:

@@ -116,13 +116,15 @@ def _merge(name: str, now_ms: int) -> Merge | None:
     _continuity_check(log, newest)
     # What this statement sees is closed under cause: who signed because of another record took a later id, and had
     # seen that record committed.  So the order of ids is the order of every round and of every change of keys.
-    pending = list(Record.objects.filter(log_index__isnull=True).order_by("id")[:BATCH_MAX])
+    waiting = Record.objects.filter(log_index__isnull=True).select_related("round").defer("round__seed_sealed")
+    pending = list(waiting.order_by("id")[:BATCH_MAX])
     metrics.LOG_PENDING.set(len(pending))
     if not pending:
         _heartbeat(log, name, now_ms)
         return None
     frontier = _frontier(log.size, newest)
     rules = Rules.read(before=log.size)
+    rules.prepare(pending, before=log.size)
     for record in pending:
         try:
             rules.admit(record)
