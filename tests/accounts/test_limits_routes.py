@@ -53,6 +53,14 @@ class TestLimits:
         assert changes[0]["actor"] == f"player:{player.pk}"
         assert changes[1]["actor"].startswith("key:")
 
+    def test_tell_a_new_session_how_often_to_remind_the_player(self, acme: Tenant) -> None:
+        player = acme.player()
+        body = {"player_id": str(player.pk)}
+        assert acme.call("POST", "/sessions", body).json()["reality_check_minutes"] is None
+        wish = {"kind": "reality_check_minutes", "value": 30}
+        acme.call("PATCH", f"/players/{player.pk}/limits", {"limits": [wish]})
+        assert acme.call("POST", "/sessions", body).json()["reality_check_minutes"] == 30
+
     @pytest.mark.django_db
     def test_are_never_altered_by_the_application(self, acme: Tenant) -> None:
         player = acme.player()

@@ -78,6 +78,9 @@ class SessionSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="Shown this once.")
     sitting_at_ms = serializers.IntegerField(help_text="When the player's unbroken sitting began.")
     expires_at_ms = serializers.IntegerField()
+    reality_check_minutes = serializers.IntegerField(
+        allow_null=True, help_text="Remind the player of the time this often, counted from `sitting_at_ms`."
+    )
 
 
 class SigningSerializer(StrictSerializer):

@@ -10,7 +10,9 @@ from uuid import UUID
 
 from django.db import transaction
 
+from apps.accounts import selectors
 from apps.accounts.errors import PlayerClosed, SessionNotFound
+from apps.accounts.limits import Limit, LimitKind
 from apps.accounts.models import PlayerSession, PlayerStatus
 from apps.accounts.principals import PlayerPrincipal
 from apps.accounts.services.players import player_lock
@@ -32,6 +34,8 @@ class SessionToken:
     token: str = field(repr=False)
     sitting_at_ms: int
     expires_at_ms: int
+    reality_check_minutes: int | None
+    """How often the player wants to be reminded of the time, counted from the sitting's beginning."""
 
 
 @transaction.atomic
@@ -64,6 +68,7 @@ def session_create(*, player_id: UUID, ttl_s: int) -> SessionToken:
         token=token_make(principal, expires_ms=session.expires_at_ms),
         sitting_at_ms=session.sitting_at_ms,
         expires_at_ms=session.expires_at_ms,
+        reality_check_minutes=_reality_check_minutes(player.pk, now),
     )
 
 
@@ -89,6 +94,11 @@ def session_revoke(*, operator_id: UUID, session_id: UUID) -> PlayerSession:
         player.save(update_fields=["token_version"])
     found.refresh_from_db()
     return found
+
+
+def _reality_check_minutes(player_id: UUID, now: int) -> int | None:
+    limits = selectors.limits_of(player_ids=[player_id], now=now)[player_id]
+    return limits.get((LimitKind.REALITY_CHECK_MINUTES, ""), Limit()).value
 
 
 def _ended_at_ms(session: PlayerSession) -> int:
