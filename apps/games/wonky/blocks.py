@@ -68,11 +68,8 @@ def risk(tower: Tower, base: tuple[int, ...]) -> int:
 
     Source: docs/games/wonky.md, section Stability.
     """
-    height = len(tower)
-    if height == 1:
-        return 0
-    top = height - 1
-    total = base[height]
+    top = len(tower) - 1
+    total = base[len(tower)]
     mass = moment = worst_lean = 0
     for upper in range(top, 0, -1):
         block, down, x = tower[upper]

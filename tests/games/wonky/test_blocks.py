@@ -100,7 +100,8 @@ def test_risk_of_the_towers_on_the_page(tower: str, expected: int) -> None:
         # Of two lower leans the larger one counts, once: 375 over the second block, (64 * 3 * 2 ...) over the first.
         ("LPf0 LGf0 MPf3 SPf3", 1300 + 60 + 60 + 60 + 375**2 // 100),
         # A lean of 1000 or more at any interface is a certain fall, even if the block itself lies in the middle.
-        ("LPf0 SPf6", 10_000),
+        ("LPf0 SPf6", 10_000),  # Exactly 1000.
+        ("SPf0 SGf-8 MBc-11 LPf-3", 9_500),  # Exactly 999 at the lowest interface.
         ("LPf0 MPf8 SPf8", 10_000),
         ("MPf0 MGf7 SPf7 SGf7", 1300 + 60 + 60 + 60 + 875**2 // 100),
         # Capped at 9 500 while nothing leans too far: 986 below gives 9 721 alone.
