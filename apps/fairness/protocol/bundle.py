@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from apps.fairness.protocol import canonical
-from apps.fairness.protocol.cards import GENERATION_MAX, is_card_code, is_opening
+from apps.fairness.protocol.cards import GENERATION_MAX, are_card_codes, is_card_code, is_opening
 from apps.fairness.protocol.errors import CanonicalError, ProtocolError
+from apps.fairness.protocol.hexes import are_hashes
 from apps.fairness.protocol.notes import NOTE_CHARACTERS_MAX, is_origin
-from apps.fairness.protocol.shapes import count, hex32
+from apps.fairness.protocol.shapes import count
 
 FORMAT: Final = "sealdeck-round/1"
 KEYS_MAX: Final = 4000
@@ -26,6 +27,12 @@ _LOG_MEMBERS = frozenset(("origin", "checkpoint", "indexes", "proofs", "views", 
 _CLOSE_MEMBERS = frozenset(("checkpoint", "proof", "consistency"))
 _VIEW_MEMBERS = frozenset(("size", "proof"))
 _GENERATION_MEMBERS = frozenset(("gen", "stream", "from"))
+
+_TRANSCRIPT = ',"transcript":['
+"""The last member of a canonical bundle begins so."""
+_ENTRY = b'{"at":'
+"""The canonical bytes of every transcript entry begin so."""
+_BETWEEN = b"," + _ENTRY
 
 _write = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -55,16 +62,24 @@ def _no_fraction(text: str) -> Any:
 _fast = json.JSONDecoder(parse_float=_no_fraction, parse_constant=_no_fraction).decode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bundle:
     """A document that has the form of a bundle."""
 
     value: dict[str, Any]
     entries: tuple[bytes, ...]
-    """Canonical bytes of each transcript entry."""
-    strict: bool
+    """Canonical bytes of each transcript entry; cut out of the document as they are where ``proven`` is false."""
+    strict: bool = True
     """Whether all of it, events included, is known to be restricted JSON; else integers and nesting of what has no
     fixed form are still to be looked at."""
+    proven: bool = True
+    """Whether the transcript is known to be canonical."""
+
+    def prove(self) -> bool:
+        """Find out whether the transcript is canonical as it was taken from the document."""
+        if not self.proven:
+            self.proven = _write(self.value["transcript"]).encode() == b"[" + b",".join(self.entries) + b"]"
+        return self.proven
 
     @property
     def records(self) -> list[Any]:
@@ -89,11 +104,13 @@ def bundle_encode(value: dict[str, Any], entries: Sequence[bytes] = ()) -> bytes
     return canonical.encode(rest)[:-1] + b',"transcript":[' + b",".join(entries) + b"]}"
 
 
-def bundle_read(data: bytes | str | dict[str, Any]) -> Bundle:
+def bundle_read(data: bytes | str | dict[str, Any], *, fast: bool = True) -> Bundle:
     """Read one bundle and check its form.
 
     Args:
         data: the bytes or text of the document, or the object that somebody has read from it already.
+        fast: whether the transcript may be taken as it is from a document that looks canonical.  The caller then asks
+            ``prove`` and reads again without it where that fails.
 
     Raises:
         Unreadable: not strict JSON.
@@ -102,54 +119,65 @@ def bundle_read(data: bytes | str | dict[str, Any]) -> Bundle:
 
     Source: docs/fairness/protocol.md, sections 1 and 12.
     """
-    value, entries, strict = _read(data)
+    try:
+        bundle = _read(data, fast)
+    except (CanonicalError, UnicodeError, RecursionError) as problem:
+        raise Unreadable(getattr(problem, "detail", "not UTF-8, or nested too deep")) from problem
+    value = bundle.value
     if type(value) is not dict:
         raise BundleForm("", "the document is not an object")
     if type(value.get("format")) is str and value["format"] != FORMAT:
         raise OtherVersion(f"the format is {value['format'][:40]!r}, not {FORMAT!r}")
     _form(value)
-    if entries is None:
-        try:
-            entries = tuple(_write(entry).encode() for entry in value["transcript"])
-        except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as problem:
-            raise Unreadable("the transcript has no canonical form") from problem
-    return Bundle(value, entries, strict)
+    if bundle.proven:
+        bundle.entries = tuple([_write(entry).encode() for entry in value["transcript"]])
+    return bundle
 
 
-def _read(data: bytes | str | dict[str, Any]) -> tuple[Any, tuple[bytes, ...] | None, bool]:
-    try:
-        if isinstance(data, dict):
-            canonical.check(data)
-            return data, None, True
-        text = data if isinstance(data, str) else data.decode()
-        fast = _read_canonical(text)
-        if fast is not None:
-            return fast[0], fast[1], False
-        return canonical.decode(text), None, True
-    except (CanonicalError, UnicodeDecodeError, RecursionError) as problem:
-        raise Unreadable(getattr(problem, "detail", "not UTF-8, or nested too deep")) from problem
+def _read(data: bytes | str | dict[str, Any], fast: bool) -> Bundle:
+    if isinstance(data, dict):
+        canonical.check(data)
+        return Bundle(data, ())
+    raw = data.encode() if isinstance(data, str) else data
+    text = raw.decode()
+    found = _read_canonical(text, len(raw) - len(text)) if fast else None
+    return found or Bundle(canonical.decode(text), ())
 
 
-def _read_canonical(text: str) -> tuple[dict[str, Any], tuple[bytes, ...]] | None:
+def _read_canonical(text: str, wide: int) -> Bundle | None:
     """Read a document that is canonical already, without a call for each object and number.
 
     What is written back the same way it came holds no duplicate names, no odd numbers and no odd escapes.  Only too
-    great integers and too deep nesting can hide, and only where no form is fixed.
+    great integers and too deep nesting can hide, and only where no form is fixed.  The transcript, the last member,
+    is left unproven: a replay writes it once more in any case.
+
+    Args:
+        wide: bytes that the characters beyond ASCII have more than one each; the dashes of the checkpoints must account
+            for all of them, so that no name of a member has any.
     """
-    if not text.isascii():
-        return None
     text = text.rstrip("\n")
     try:
         value = _fast(text)
-        transcript = value.pop("transcript")
-        entries = [_write(entry) for entry in transcript]
-        rest = _write(value)
+        transcript = value["transcript"]
+        rest = _write({name: value[name] for name in value if name != "transcript"})
+        start = len(rest) - 1 + len(_TRANSCRIPT)
+        same = text[:start] == rest[:-1] + _TRANSCRIPT and text.endswith("]}")
+        if not same or wide != 2 * _dashes(value["log"]):
+            return None
+        entries = text[start:-2].encode().split(_BETWEEN)
+        if len(entries) != len(transcript):
+            return None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    value["transcript"] = transcript
-    if text != f'{rest[:-1]},"transcript":[{",".join(entries)}]}}':
-        return None
-    return value, tuple(entry.encode() for entry in entries)
+    entries[1:] = [_ENTRY + entry for entry in entries[1:]]
+    return Bundle(value, tuple(entries), strict=False, proven=False)
+
+
+def _dashes(log: dict[str, Any]) -> int:
+    """Return how many dashes begin the signature lines of a bundle's checkpoints."""
+    close = log["close"]
+    notes: tuple[str, ...] = (log["checkpoint"],) if close is None else (log["checkpoint"], close["checkpoint"])
+    return sum(note.count("\u2014") for note in notes)
 
 
 def _form(value: dict[str, Any]) -> None:
@@ -187,9 +215,9 @@ def _list(where: str, value: Any, most: int | None = None) -> None:
 
 def _codes(where: str, value: Any) -> None:
     _list(where, value)
-    for number, card in enumerate(value):
-        if not is_card_code(card):
-            raise BundleForm(f"{where}[{number}]", "not a card code")
+    if not are_card_codes(value):
+        number = next(number for number, card in enumerate(value) if not is_card_code(card))
+        raise BundleForm(f"{where}[{number}]", "not a card code")
 
 
 def _transcript(value: Any) -> None:
@@ -197,9 +225,10 @@ def _transcript(value: Any) -> None:
     for number, entry in enumerate(value):
         if type(entry) is not dict:
             raise BundleForm(f"transcript[{number}]", "not an object")
-        events = entry.get("events")
-        if type(events) is list and len(events) > EVENTS_MAX:
-            raise BundleForm(f"transcript[{number}].events", f"more than {EVENTS_MAX} events")
+        if "events" in entry:
+            events = entry["events"]
+            if type(events) is list and len(events) > EVENTS_MAX:
+                raise BundleForm(f"transcript[{number}].events", f"more than {EVENTS_MAX} events")
 
 
 def _generations(value: Any) -> None:
@@ -256,6 +285,5 @@ def _note(where: str, value: Any) -> None:
 def _proof(where: str, value: Any) -> None:
     if type(value) is not list or len(value) > PROOF_MAX:
         raise BundleForm(where, f"not a list of at most {PROOF_MAX} hashes")
-    for node in value:
-        if not hex32(node):
-            raise BundleForm(where, "holds something that is not a hash")
+    if not are_hashes(value):
+        raise BundleForm(where, "holds something that is not a hash")

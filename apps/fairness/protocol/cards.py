@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -22,7 +23,9 @@ GENERATION_MAX: Final = 65535
 PATH_MAX: Final = 16
 """Longest path of an opening."""
 
-_code = re.compile(r"[!\"$-~]{1,12}#[1-9][0-9]*", re.ASCII).fullmatch
+_CODE = r"[!\"$-~]{1,12}#[1-9][0-9]*"
+_code = re.compile(_CODE, re.ASCII).fullmatch
+_codes = re.compile(rf"(?:{_CODE}\n)*", re.ASCII).fullmatch
 _OPENING_MEMBERS = frozenset(("gen", "pos", "card", "salt", "path"))
 
 
@@ -34,13 +37,38 @@ def is_card_code(value: Any) -> bool:
     return type(value) is str and _code(value) is not None
 
 
+def are_card_codes(values: list[Any]) -> bool:
+    """Tell whether each value is a card code."""
+    try:
+        joined = "\n".join([*values, ""])
+        return joined.count("\n") == len(values) and _codes(joined) is not None
+    except TypeError:
+        return False
+
+
 def order_hash(codes: Sequence[str]) -> bytes:
     """Return the hash of a canonical order of cards.
 
     Raises:
         ProtocolError: a code is not ASCII.
     """
+    return _order_hash(tuple(codes))
+
+
+@lru_cache(maxsize=64)
+def _order_hash(codes: tuple[str, ...]) -> bytes:
     return sha256(frame("sealdeck/1/order", *codes)).digest()
+
+
+@lru_cache(maxsize=4096)
+def _code_field(card: str) -> bytes:
+    """Return a card's part of its leaf between position and salt."""
+    return u32(len(card)) + card.encode("ascii") + u32(32)
+
+
+@lru_cache(maxsize=16)
+def _positions(n: int) -> tuple[bytes, ...]:
+    return tuple([pos.to_bytes(2, "big") for pos in range(n)])
 
 
 def card_salt(salt_key: bytes, gen: int, pos: int) -> bytes:
@@ -85,14 +113,19 @@ class CardTree:
         self.gen = gen
         self.cards = tuple(cards)
         inner, outer = mac_pads(salt_key)
-        inner += u16(gen)
-        places = [pos.to_bytes(2, "big") for pos in range(len(cards))]
+        places = _positions(len(cards))
         hash_ = sha256
-        salts = [hash_(outer + hash_(inner + place).digest()).digest() for place in places]
+        inside, outside = hash_(inner + u16(gen)), hash_(outer)
+        salts = []
+        for place in places:
+            mac = inside.copy()
+            mac.update(place)
+            salt = outside.copy()
+            salt.update(mac.digest())
+            salts.append(salt.digest())
         head = b"\x00" + frame("sealdeck/1/card", round_, u16(gen)) + u32(2)
-        tail = u32(32)
         try:
-            codes = [len(card).to_bytes(4, "big") + card.encode("ascii") + tail for card in cards]
+            codes = [_code_field(card) for card in cards]
         except UnicodeEncodeError as problem:
             raise CardError("a card code is not as section 1 says") from problem
         level = [

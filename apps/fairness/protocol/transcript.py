@@ -73,5 +73,5 @@ def heads(deck_hash: bytes, entries: Iterable[bytes]) -> Iterator[bytes]:
     head = head_first(deck_hash)
     yield head
     for data in entries:
-        head = head_next(head, data)
+        head = sha256(_HEAD_PREFIX + head + len(data).to_bytes(4, "big") + data).digest()
         yield head

@@ -6,10 +6,12 @@ checkpoints with a cosignature, transcript, generations and openings.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib import import_module
 from typing import Any
 
 from apps.fairness.protocol import beacon as beacons
@@ -20,6 +22,8 @@ from apps.fairness.protocol.records import Signed
 from apps.fairness.protocol.settlement import settle
 from apps.fairness.protocol.streams import CARD_SALT, KeySchedule, opener
 from apps.fairness.protocol.trust import Trust
+from apps.games import registry
+from apps.games.contract import Action, Game, Seat, Setup, Step
 from tests.fairness.protocol.toy import DECK, Toy
 
 Body = dict[str, Any]
@@ -68,6 +72,12 @@ class Plan:
     void: Body | None = None
     quote: bool = True
     """Whether seats with a key quote a checkpoint."""
+    carry: Any = None
+    """What the round before in the same match handed on."""
+    opened: int = 3
+    """How many openings, from the top, a player was given."""
+    label: str = "play"
+    """What the choices of the seats are drawn from."""
     edits: dict[str, Edit] = field(default_factory=dict)
 
     def edit(self, name: str, value: Any) -> Any:
@@ -328,8 +338,10 @@ class _Play:
                 "dealt_ms": self.now,
             },
         )
-        script = toy_script if plan.game == "toy" else sample_script
-        script(self)
+        if plan.game == "sample":
+            sample_script(self)
+        else:
+            game_script(self, Toy() if plan.game == "toy" else registry.game(plan.game))
         self.entries = plan.edit("entries", self.entries)
         self.generations = plan.edit("generations", self.generations)
 
@@ -353,7 +365,7 @@ class _Play:
             "seats": [row["seat"] for row in self.deck_record.body["roster"]],
             "opener": self.deck_record.body["opener"],
             "options": opened["options"],
-            "carry": None,
+            "carry": self.plan.carry,
         }
 
     def head(self) -> str:
@@ -367,6 +379,7 @@ class _Play:
         unknown: Body = {"reason": "none", "shares": {}, "ranking": []}
         outcome: Body = {name: over.get(name, default) for name, default in unknown.items()}
         shares = {int(seat): weight for seat, weight in outcome["shares"].items() if int(seat) in plan.seats}
+        goes_on = over.get("final") is False
         settled = settle(
             seats=plan.seats,
             buy_in_minor=plan.buy_in,
@@ -385,8 +398,9 @@ class _Play:
                 "payouts": [
                     {"seat": seat, "buy_in": plan.buy_in, "payout": amount}
                     for seat, amount in settled.payouts_minor.items()
+                    if not goes_on
                 ],
-                "fee": settled.fee_minor,
+                "fee": 0 if goes_on else settled.fee_minor,
                 "ended_ms": self.now,
             },
         )
@@ -458,21 +472,51 @@ def _hexes(path: Sequence[bytes]) -> list[str]:
     return [node.hex() for node in path]
 
 
-def toy_script(play: _Play) -> None:
-    """Play toy/1 by its rules."""
-    from apps.games.contract import Seat, Setup
-
-    game = Toy()
+def game_script(play: _Play, game: Game[Any]) -> None:
+    """Play a game by its rules, with choices drawn from the plan's label, and add what the table service adds."""
     seats = tuple(Seat(row["seat"]) for row in play.deck_record.body["roster"])
-    setup = Setup(seats, tuple(play.cards), play.plan.options, play.now, Seat(play.deck_record.body["opener"]))
-    chance = play.schedule.chance()
-    step = game.start(setup, chance)
-    play.entry("start", None, {}, *step.events)
-    while game.outcome(step.state) is None:
-        (seat,) = game.actors(step.state)
-        step = game.act(step.state, seat, {"type": "show"}, play.now, chance)
-        play.entry("act", int(seat), {"type": "show"}, *step.events)
-    play.openings = [play.first.opening(pos) for pos in range(len(seats))]
+    opener_ = Seat(play.deck_record.body["opener"])
+    setup = Setup(seats, tuple(play.cards), play.plan.options, play.now, opener_, play.plan.carry)
+    chance, rng = play.schedule.chance(), random.Random(f"{play.plan.label} {play.plan.index}")
+    trees = {0: play.first}
+
+    def take(kind: str, seat: Seat | None, input_: Body, step: Step[Any]) -> Any:
+        events = [dict(event) for event in step.events]
+        for generation in step.generations:
+            trees[generation.gen] = tree = play.tree(generation.gen, generation.order)
+            made = next(e for e in events if e.get("gen") == generation.gen and "pos" not in e)
+            made |= {"n": len(generation.order), "root": tree.root.hex()}
+            source = list(generation.source)
+            play.generations.append({"gen": generation.gen, "stream": generation.stream, "from": source})
+        play.entry(kind, None if seat is None else int(seat), input_, *events)
+        return step.state
+
+    state = take("start", None, {}, game.start(setup, chance))
+    while game.outcome(state) is None:
+        wake_at = game.wake_at(state)
+        chosen = None if wake_at is not None and play.now >= wake_at else _choice(play, game, state, rng.randrange)
+        if chosen is None:
+            assert wake_at is not None, "a running round has a clock"
+            play.now = max(play.now, wake_at)
+            state = take("wake", None, {}, game.wake(state, play.now, chance))
+        else:
+            seat, action = chosen
+            state = take("act", seat, action, game.act(state, seat, action, play.now, chance))
+    play.openings = [play.first.opening(pos) for pos in range(play.plan.opened)]
+
+
+def _choice(play: _Play, game: Game[Any], state: Any, rng_int: Callable[[int], int]) -> tuple[Seat, Action] | None:
+    """Return what the first seat that has something to do does, as its computer player would."""
+    for row in play.deck_record.body["roster"]:
+        seat = Seat(row["seat"])
+        legal = game.legal(state, seat, play.now)
+        if legal and play.plan.game == "toy":
+            return seat, legal[0]
+        if legal:
+            action = import_module(f"apps.games.{play.plan.game}.bot").choose(game.view(state, seat), legal, rng_int)
+            if action is not None:
+                return seat, action
+    return None
 
 
 def sample_script(play: _Play) -> None:

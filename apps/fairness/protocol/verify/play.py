@@ -40,12 +40,11 @@ def play_check(round_: Round, play: Play) -> None:
     table = _Table(round_)
     for number, row in enumerate(play):
         for place, (event, places) in enumerate(row):
-            where = f"transcript[{number}].events[{place}]"
             if places:
-                table.name(where, places)
+                table.name(number, place, places)
             if "gen" in event:
-                table.make(where, event)
-        table.entry_done(f"transcript[{number}]")
+                table.make(f"transcript[{number}].events[{place}]", event)
+        table.entry_done(number)
     table.rows_done()
     _end(round_, play)
     _openings(round_, table.generations)
@@ -125,38 +124,43 @@ class _Table:
         self._touched: set[int] = set()
         self._id = round_.round_bytes
 
-    def name(self, where: str, places: Sequence[Place]) -> None:
+    def name(self, number: int, place: int, places: Sequence[Place]) -> None:
         """Take in the places that an event names."""
-        generations, shown, round_ = self.generations, self._shown, self.round
+        generations = self.generations
+        newest = len(generations) - 1
         for gen, pos, card in places:
-            if gen >= len(generations) or pos >= generations[gen].n:
-                text = f"position {pos} of generation {gen} does not exist"
-                round_.fail("card_place", where, text)
+            if gen > newest or pos >= generations[gen].n:
+                self._fail("card_place", number, place, f"position {pos} of generation {gen} does not exist")
                 continue
             generation = generations[gen]
             if pos not in generation.named:
-                if gen != len(generations) - 1:
+                if gen != newest:
                     text = f"a card is dealt from generation {gen}, which is no longer the draw deck"
-                    round_.fail("deal_order", where, text)
+                    self._fail("deal_order", number, place, text)
                 generation.named.add(pos)
                 self._touched.add(gen)
                 if pos >= generation.below:
                     generation.below = pos + 1
             if card is not None:
                 lies = card if generation.order is None else generation.order[pos]
-                shown.add(lies)
+                self._shown.add(lies)
                 if lies != card:
                     text = f"{card} is shown at position {pos} of generation {gen}, where {lies} lies"
-                    round_.fail("card_face", where, text)
+                    self._fail("card_face", number, place, text)
 
-    def entry_done(self, where: str) -> None:
+    def _fail(self, code: str, number: int, place: int, text: str) -> None:
+        self.round.fail(code, f"transcript[{number}].events[{place}]", text)
+
+    def entry_done(self, number: int) -> None:
         """Check after an entry that the places named so far are the topmost ones."""
+        if not self._touched:
+            return
         for gen in self._touched:
             generation = self.generations[gen]
             if len(generation.named) != generation.below:
                 missing = next(pos for pos in range(generation.below) if pos not in generation.named)
                 text = f"position {generation.below - 1} of generation {gen} is dealt before position {missing}"
-                self.round.fail("deal_order", where, text)
+                self.round.fail("deal_order", f"transcript[{number}]", text)
         self._touched.clear()
 
     def make(self, where: str, event: Event) -> None:
@@ -245,6 +249,11 @@ def _openings(round_: Round, generations: Sequence[_Generation]) -> None:
             round_.fail("opening", where, f"there is no generation {gen}")
             continue
         generation, tree = generations[gen], round_.trees.get(gen)
+        if tree is not None and pos < generation.n and tree.root.hex() == generation.root:
+            # The one opening of this place: no other leads to this root.
+            if opening != tree.opening(pos):
+                round_.fail("opening", where, "the card, its salt or its path is not the one the seed gives")
+            continue
         if not check_opening(opening, round_=id_, root=bytes.fromhex(generation.root), n=generation.n):
             round_.fail("opening", where, "the path does not lead to the committed root")
         elif tree is not None and (opening["card"], opening["salt"]) != (tree.cards[pos], tree.salts[pos].hex()):

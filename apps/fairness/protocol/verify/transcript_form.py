@@ -20,7 +20,6 @@ from apps.fairness.protocol.verify.story import record_time_ms
 _ENTRY_MEMBERS = frozenset(("seq", "at", "kind", "seat", "input", "events"))
 _ENTRY_NESTING: Final = 3
 """Objects and lists of a bundle around the members of an entry."""
-_SHOWN = frozenset(("gen", "pos", "card"))
 
 Place = tuple[int, int, str | None]
 """Generation, position, and the card where it is shown."""
@@ -30,13 +29,16 @@ Play = list[list[tuple[Event, list[Place]]]]
 
 
 class _BadForm(Exception):
-    def __init__(self, where: str, text: str) -> None:
+    def __init__(self, number: int, path: str, text: str) -> None:
         super().__init__(text)
-        self.where = where
+        self.where = f"transcript[{number}]{path}"
         self.text = text
 
 
 _code = re.compile(r"[a-z][a-z0-9_]{0,47}", re.ASCII).fullmatch
+
+
+_is_card = lru_cache(maxsize=4096)(is_card_code)
 
 
 @lru_cache(maxsize=4096)
@@ -61,50 +63,47 @@ def transcript_read(round_: Round) -> Play | None:
 
 def _read(round_: Round) -> Play:
     seats = frozenset(round_.seats)
-    deck = round_.record("deck")
+    deck, terminal = round_.record("deck"), round_.terminal
     earliest = deck.body["dealt_ms"] if deck is not None else 0
     play: Play = []
     for number, entry in enumerate(round_.bundle.value["transcript"]):
-        where = f"transcript[{number}]"
         if entry.keys() != _ENTRY_MEMBERS:
-            raise _BadForm(where, "an entry has exactly the members seq, at, kind, seat, input and events")
+            raise _BadForm(number, "", "an entry has exactly the members seq, at, kind, seat, input and events")
         if type(entry["seq"]) is not int or entry["seq"] != number:
-            raise _BadForm(f"{where}.seq", f"not {number}")
-        at = entry["at"]
+            raise _BadForm(number, ".seq", f"not {number}")
+        at, events = entry["at"], entry["events"]
         if type(at) is not int or not earliest <= at <= INTEGER_MAX:
             text = "not a time, or before the deal" if number == 0 else "not a time, or earlier than the entry before"
-            raise _BadForm(f"{where}.at", text)
+            raise _BadForm(number, ".at", text)
         earliest = at
-        _input(where, number, entry, seats)
-        events = entry["events"]
+        _input(number, entry, seats)
         if type(events) is not list:
-            raise _BadForm(f"{where}.events", "not a list")
+            raise _BadForm(number, ".events", "not a list")
         row: list[tuple[Event, list[Place]]] = []
-        for place, event in enumerate(events):
+        for event in events:
             places: list[Place] = []
             problem = _event(event, places, seats)
             if problem is not None:
-                raise _BadForm(f"{where}.events[{place}]", problem)
+                raise _BadForm(number, f".events[{len(row)}]", problem)
             row.append((event, places))
         play.append(row)
-    terminal = round_.terminal
     if terminal is not None and play and earliest > terminal.body[record_time_ms(terminal.type)]:
-        raise _BadForm(f"transcript[{len(play) - 1}].at", "later than the end of the round")
+        raise _BadForm(len(play) - 1, ".at", "later than the end of the round")
     return play
 
 
-def _input(where: str, number: int, entry: Event, seats: frozenset[int]) -> None:
+def _input(number: int, entry: Event, seats: frozenset[int]) -> None:
     kind, seat, given = entry["kind"], entry["seat"], entry["input"]
     if type(kind) is not str or (kind == "start") != (number == 0):
-        raise _BadForm(f"{where}.kind", "the first entry, and no other, is start")
+        raise _BadForm(number, ".kind", "the first entry, and no other, is start")
     if type(given) is not dict:
-        raise _BadForm(f"{where}.input", "not an object")
-    if kind in ("start", "wake"):
+        raise _BadForm(number, ".input", "not an object")
+    if kind == "start" or kind == "wake":
         if seat is not None or given:
-            raise _BadForm(where, f"{kind} has neither a seat nor an input")
+            raise _BadForm(number, "", f"{kind} has neither a seat nor an input")
         return
     if type(seat) is not int or seat not in seats:
-        raise _BadForm(f"{where}.seat", "not a seat of the roster")
+        raise _BadForm(number, ".seat", "not a seat of the roster")
     if kind == "act":
         sound = type(given.get("type")) is str and _is_plain(given, _ENTRY_NESTING)
     elif kind == "leave":
@@ -112,9 +111,9 @@ def _input(where: str, number: int, entry: Event, seats: frozenset[int]) -> None
     elif kind == "connection":
         sound = given.keys() == {"connected"} and type(given["connected"]) is bool
     else:
-        raise _BadForm(f"{where}.kind", "there is no such kind of entry")
+        raise _BadForm(number, ".kind", "there is no such kind of entry")
     if not sound:
-        raise _BadForm(f"{where}.input", f"not an input of kind {kind}")
+        raise _BadForm(number, ".input", f"not an input of kind {kind}")
 
 
 def _event(event: Any, places: list[Place], seats: frozenset[int]) -> str | None:
@@ -124,9 +123,10 @@ def _event(event: Any, places: list[Place], seats: frozenset[int]) -> str | None
     type_ = event.get("type")
     if type(type_) is not str or not _is_code(type_):
         return "type is not a code"
-    seat = event.get("seat")
-    if seat is not None and (type(seat) is not int or seat not in seats):
-        return "seat is not a seat of the roster"
+    if "seat" in event:
+        seat = event["seat"]
+        if seat is not None and (type(seat) is not int or seat not in seats):
+            return "seat is not a seat of the roster"
     if "pos" in event and "gen" in event:
         return "an event has both gen and pos"
     for value in event.values():
@@ -141,6 +141,7 @@ def _event(event: Any, places: list[Place], seats: frozenset[int]) -> str | None
 
 
 def _places(value: Any, places: list[Place], nesting: int) -> str | None:
+    """Collect the places in an object or a list of an event."""
     if nesting >= NESTING_MAX:
         return "nesting is deeper than 32"
     if type(value) is dict:
@@ -165,20 +166,25 @@ def _place(value: Event, places: list[Place]) -> str | None:
     if len(value) == 2:
         places.append((gen, pos, None))
         return None
-    if value.keys() != _SHOWN or not is_card_code(value["card"]):
+    card = value.get("card")
+    if len(value) != 3 or type(card) is not str or not _is_card(card):
         return "an object with gen and pos has only card besides, a card code"
-    places.append((gen, pos, value["card"]))
+    places.append((gen, pos, card))
     return None
 
 
 def _is_plain(value: Any, nesting: int) -> bool:
-    """Tell whether what a seat sent is restricted JSON at its depth in the bundle."""
-    kind = type(value)
-    if kind is dict or kind is list:
-        if nesting >= NESTING_MAX:
+    """Tell whether an object or a list that a seat sent is restricted JSON at its depth in the bundle."""
+    if nesting >= NESTING_MAX:
+        return False
+    for item in value.values() if type(value) is dict else value:
+        kind = type(item)
+        if kind is dict or kind is list:
+            if not _is_plain(item, nesting + 1):
+                return False
+        elif kind is int and not -INTEGER_MAX <= item <= INTEGER_MAX:
             return False
-        return all(_is_plain(item, nesting + 1) for item in (value.values() if kind is dict else value))
-    return kind is not int or -INTEGER_MAX <= value <= INTEGER_MAX
+    return True
 
 
 def head_check(round_: Round) -> None:
