@@ -290,7 +290,13 @@ def services(home: Path, *, throw_away: bool, outer: Mapping[str, str] = os.envi
             children.append(valkey)
         elif not _pongs(redis_url):
             raise ToolError(f"No Redis-protocol server answers at REDIS_URL ({roles.without_password(redis_url)}).")
-        owner_url, app_url = roles.roles_ensure(admin_url)
+        try:
+            owner_url, app_url = roles.roles_ensure(admin_url)
+        except psycopg.Error as problem:
+            said = str(problem).splitlines()[0]
+            raise ToolError(
+                f"The login of DATABASE_URL could not make roles and databases ({said}): use one that may."
+            ) from None
         yield Services(admin_url, owner_url, app_url, redis_url, tuple(children))
     finally:
         for child in reversed(children):
