@@ -128,7 +128,7 @@ class Call:
 
     def step(self, state: State) -> Step[State]:
         """Return the finished call."""
-        return Step(state, tuple(self.events), tuple(self.generations))
+        return Step(state, tuple(self.events), tuple(self.generations) if self.generations else ())
 
 
 def seat_map(values: dict[Seat, Any]) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def begin(s: State, seat: Seat, call: Call) -> None:
     """BEGIN: the turn comes to a seat, unless the stack passes it on or the round ends here."""
     if s.stack and not s.hands[seat]:
         take_stack(s, seat, call)  # M-25
-    elif not s.stack and s.nothing_left() and _blocked(s):
+    elif not s.deck and not s.stack and s.nothing_left() and _blocked(s):
         end(s, "blocked", _fewest(s), call)
     elif s.turn >= TURN_CAP:
         end(s, "cap", _fewest(s), call)
