@@ -161,13 +161,14 @@ def keys() -> list[dict[str, Any]]:
 def trust() -> dict[str, Any]:
     """Return what this server says should be believed of it: a trust file of section 11.
 
+    It pins the newest live log key, and the root key that began the log, whoever that has handed over to since.
+
     Raises:
         LogUnavailable: there is no log yet.
     """
     origin = log_origin()
-    live = SigningKey.objects.filter(revoked__isnull=True)
-    log_key = live.filter(use=KeyUse.LOG).order_by("added").first()
-    root_key = live.filter(use=KeyUse.ROOT).order_by("added").first()
+    log_key = SigningKey.objects.filter(use=KeyUse.LOG, revoked__isnull=True).order_by("-added").first()
+    root_key = SigningKey.objects.filter(use=KeyUse.ROOT).order_by("added").first()
     if log_key is None or root_key is None:
         raise LogUnavailable
     return {

@@ -16,7 +16,9 @@ from apps.fairness import dealer, rewrap, sealing, selectors, sequencer
 from apps.fairness.ceremony import Ceremony, CeremonyError, root_key_create, root_key_read
 from apps.fairness.errors import KeysUnavailable
 from apps.fairness.models import KeyUse, Log, Record, SigningKey
+from apps.fairness.protocol import signatures
 from apps.fairness.protocol.notes import checkpoint_read, checkpoint_verify
+from apps.fairness.protocol.records import key_id
 from apps.fairness.protocol.trust import trust_read
 from apps.fairness.protocol.verify import verify_bundles
 from tests.fairness.keys import ROOT_SECRET, ceremony
@@ -95,9 +97,14 @@ class TestRotation:
         with pytest.raises(CeremonyError, match="not a live root key"):
             new.rotate(KeyUse.RECORDS, reason="scheduled")
         ceremony().rotate(KeyUse.ROOT, reason="scheduled", new_root=new.root_secret)
+        before = selectors.trust()
+        new.revoke(key_id(signatures.public_key(ROOT_SECRET)), reason="scheduled")
         new.rotate(KeyUse.RECORDS, reason="scheduled")
+        with pytest.raises(CeremonyError, match="not a live root key"):
+            ceremony().rotate(KeyUse.RECORDS, reason="scheduled")
         table = FairTable(entropy="none")
         table.whole_round(0, 1)
+        assert selectors.trust() == before, "trust files pin the root key that began the log"
         assert verdict(table) == "pass"
 
     def test_never_revokes_the_last_key_of_a_use(self) -> None:

@@ -80,8 +80,6 @@ def _kept(data: dict[str, Any], *, forever: bool) -> Response:
 class KeysView(FairnessView):
     """Every key the log announced, added or revoked."""
 
-    cache = MINUTE
-
     @extend_schema(tags=TAG, operation_id="fairness_keys", auth=[], responses=KeysSerializer)
     def get(self, request: Request) -> Response:
         """Return all key entries of the log in order, each with its index."""
