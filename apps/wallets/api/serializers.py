@@ -132,7 +132,7 @@ class BlocksQuerySerializer(serializers.Serializer[Any]):
 class HexField(serializers.CharField):
     """Bytes, shown as hex."""
 
-    def to_representation(self, value: bytes) -> str:
+    def to_representation(self, value: Any) -> str:
         """Return the hex."""
         return bytes(value).hex()
 
