@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterator
 from typing import Any
@@ -149,7 +150,7 @@ class Place:
         return play.round_act(
             round_id=facts.pop("round_id", None) or self.round.pk,
             player_id=self.players[number],
-            action=action,
+            action=json.loads(json.dumps(action)),  # As it comes over HTTP.
             now_ms=self.now,
             **facts,
         )

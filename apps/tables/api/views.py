@@ -313,6 +313,8 @@ def round_seen(request: Request, round_id: UUID) -> tuple[Round, int | None]:
         seat = selectors.dealt_seat(round_id=round_id, player_id=principal.player_id)
         if seat is None and not round_.table.spectators_allowed:
             raise SpectatorsNotAllowed
+        if seat is None and round_.table.spectator_delay_ms and round_.status == Round.Status.RUNNING:
+            raise SpectatorsNotAllowed("Watch this table through its stream, which shows play with a delay.")
     return round_, seat
 
 
