@@ -142,17 +142,15 @@ class LogMonitor:
         for index, data in self.state.key_entries:
             self._key(entry_read(data), index)
         self._newest: Checkpoint | None = checkpoint_read(self.state.checkpoint) if self.state.checkpoint else None
-        self._changed: set[str] = set()
+        self.new_seeds: list[str] = []
+        """Seeds revealed since this monitor began."""
+        self.changed_tables: set[str] = set()
+        """Tables with a record since this monitor began."""
 
     @property
     def size(self) -> int:
         """Number of entries seen."""
         return self.state.frontier.size
-
-    def changed_tables(self) -> set[str]:
-        """Return the tables that changed since the last call."""
-        changed, self._changed = self._changed, set()
-        return changed
 
     def entry(self, data: bytes) -> None:
         """Take the next entry from its exact bytes."""
@@ -212,7 +210,7 @@ class LogMonitor:
             self._fail("log_sequence", where, problem)
             return
         running.last_type, running.last_hash = facts.type, facts.hash
-        self._changed.add(running.table)
+        self.changed_tables.add(running.table)
         if facts.type == "close":
             running.close_hash = facts.hash
             beacon_ms = limits.beacon_time_ms(running.beacon, body["beacon_round"])
@@ -259,7 +257,7 @@ class LogMonitor:
             close_hash="",
             due_ms=body["opened_ms"] + limits.OPEN_MS,
         )
-        self._changed.add(body["table"])
+        self.changed_tables.add(body["table"])
 
     def _terminal(self, running: Running, facts: EntryFacts, where: str) -> None:
         state, round_, seed = self.state, facts.body["round"], facts.body["seed"]
@@ -269,6 +267,7 @@ class LogMonitor:
         elif seed in state.seeds:
             self._fail("log_seed", where, "the seed was used before")
         state.seeds.add(seed)
+        self.new_seeds.append(seed)
         del state.running[round_]
         table = state.tables[running.table]
         if table.index == running.index:
@@ -292,10 +291,10 @@ class LogMonitor:
             self._fail("log_checkpoint", f"checkpoint after entry {self.size}", problem.detail)
             return None
         where = f"checkpoint of size {checkpoint.size}"
-        if checkpoint.size != self.size:
+        if checkpoint.size > self.size:
             text = f"the log has {self.size} entries here"
             self._fail("log_root", where, text)
-        elif checkpoint.root != self.state.frontier.root():
+        elif checkpoint.size == self.size and checkpoint.root != self.state.frontier.root():
             self._fail("log_root", where, f"the root of the entries is {self.state.frontier.root().hex()}")
         before = self._newest
         if before is not None and not _extends(before, checkpoint, consistency):

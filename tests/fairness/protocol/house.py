@@ -72,6 +72,10 @@ class Plan:
     void: Body | None = None
     quote: bool = True
     """Whether seats with a key quote a checkpoint."""
+    opener: int | None = None
+    """Who opens a later round of a match."""
+    match_opener: int | None = None
+    """Who opened its first round."""
     carry: Any = None
     """What the round before in the same match handed on."""
     opened: int = 3
@@ -320,7 +324,9 @@ class _Play:
             close_hash=self.records[1].hash if closed else b"",
             beacon=beacon,
         )
-        self.opener = opener([row["seat"] for row in rows], plan.last_opener, self.schedule.chance())
+        self.opener = plan.opener
+        if self.opener is None:
+            self.opener = opener([row["seat"] for row in rows], plan.last_opener, self.schedule.chance())
         cards = plan.edit("cards", list(self.schedule.chance().shuffle("deck", self.order)))
         self.cards = cards
         self.first = self.tree(0, cards)
@@ -385,7 +391,7 @@ class _Play:
             buy_in_minor=plan.buy_in,
             fee_bp=plan.fee_bp,
             shares=shares or {plan.seats[0]: 1},
-            opener=self.deck_record.body["opener"],
+            opener=plan.match_opener if plan.match_opener is not None else self.deck_record.body["opener"],
         )
         self.sign(
             "reveal",

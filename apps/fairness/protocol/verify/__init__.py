@@ -41,5 +41,5 @@ def verify_bundles(
     """
     settings = Settings(trust=trust, rules=rules, bls=bls, games=games or {})
     checked = [round_check(bundle, settings) for bundle in bundles]
-    tables_check(checked, complete=complete)
+    tables_check(checked, complete=complete, rules=rules)
     return [result.verdict() for result in checked]

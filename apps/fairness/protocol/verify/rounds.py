@@ -48,6 +48,22 @@ _SPOILS_RULES = (
 
 
 @dataclass(frozen=True, slots=True)
+class MatchRound:
+    """What the other rounds of a match need to know of one that was played to its end."""
+
+    game: str
+    carry_in: Any
+    """What it took over; None begins a match."""
+    carry_out: Any
+    """What it hands on."""
+    final: bool
+    net: int
+    """Pot less fee, minor units; 0 where the match goes on."""
+    shares: dict[int, int]
+    payouts: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """What the other bundles of a file need to know of a round."""
 
@@ -64,6 +80,8 @@ class Place:
     """Hash of the terminal record."""
     proven: bool
     """Whether its records are signed and logged."""
+    match: MatchRound | None
+    """For a finished round of a game whose pot spans several rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,4 +198,22 @@ def _place(round_: Round) -> Place:
         hashes=tuple((record.type, record.hash_hex) for record in round_.records),
         terminal=terminal.hash_hex if terminal is not None else None,
         proven=not round_.findings.failed(*_EVIDENCE),
+        match=_match(round_),
+    )
+
+
+def _match(round_: Round) -> MatchRound | None:
+    reveal = round_.record("reveal")
+    if reveal is None or not round_.match_game or round_.findings.failed("transcript_form", "start_event", "end_event"):
+        return None
+    transcript, body = round_.bundle.value["transcript"], reveal.body
+    over = transcript[-1]["events"][-1]
+    return MatchRound(
+        game=round_.open["game"],
+        carry_in=transcript[0]["events"][0].get("carry"),
+        carry_out=over.get("carry"),
+        final=bool(body["outcome"]["shares"]),
+        net=sum(row["payout"] for row in body["payouts"]),
+        shares={int(seat): weight for seat, weight in body["outcome"]["shares"].items()},
+        payouts={row["seat"]: row["payout"] for row in body["payouts"]},
     )

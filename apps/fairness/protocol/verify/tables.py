@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from apps.fairness.protocol.verify.rounds import Checked, Place
+from apps.fairness.protocol.settlement import split
+from apps.fairness.protocol.verify.play import same
+from apps.fairness.protocol.verify.rounds import Checked, MatchRound, Place
 
 _TERMINAL = frozenset(("reveal", "void"))
 
 
-def tables_check(checked: Sequence[Checked], *, complete: bool) -> None:
+def tables_check(checked: Sequence[Checked], *, complete: bool, rules: bool = True) -> None:
     """Add what the bundles of a file say about each other to the findings on each.
 
     Args:
         complete: whether a missing index between others is to be named.
+        rules: whether what one round of a match hands on to the next is compared.
     """
     tables: dict[str, dict[int, list[Checked]]] = defaultdict(lambda: defaultdict(list))
     for result in checked:
@@ -30,6 +33,8 @@ def tables_check(checked: Sequence[Checked], *, complete: bool) -> None:
             for result, place in _placed(rounds[index]):
                 _chain(result, place, rounds)
                 _last_opener(result, place, rounds)
+                if place.match is not None:
+                    _match(result, place, place.match, rounds, rules=rules)
                 if complete and number and indexes[number - 1] != index - 1:
                     missing = index - indexes[number - 1] - 1
                     text = f"{missing} rounds before index {index} are missing from the file"
@@ -84,3 +89,31 @@ def _last_opener(result: Checked, place: Place, rounds: dict[int, list[Checked]]
 
 def _opener_fail(result: Checked, text: str) -> None:
     result.findings.fail("opener", "records[0].body.last_opener", text)
+
+
+def _earlier(index: int, rounds: dict[int, list[Checked]]) -> Place | None:
+    """Return the one round of the table at an index, where the file has it and it is proven."""
+    found = [place for _, place in _placed(rounds.get(index, [])) if place.proven]
+    return found[0] if found and len({place.terminal for place in found}) == 1 else None
+
+
+def _match(result: Checked, place: Place, match: MatchRound, rounds: dict[int, list[Checked]], *, rules: bool) -> None:
+    """Compare a round of a match with the ones before it, as far as the file has them."""
+    before = _earlier(place.index - 1, rounds)
+    earlier = before.match if before is not None else None
+    if rules and (place.index == 0 or (earlier is not None and earlier.game == match.game)):
+        handed_on = None if earlier is None or earlier.final else earlier.carry_out
+        if not same(match.carry_in, handed_on):
+            text = "the round does not take over what the round before handed on"
+            result.findings.fail("rules", "transcript[0].events[0].carry", text)
+    if not match.final:
+        return
+    first: Place | None = place
+    while first is not None and first.match is not None and first.match.carry_in is not None:
+        first = _earlier(first.index - 1, rounds)
+    if first is None or first.match is None or first.opener is None:
+        return
+    parts = split(match.net, match.shares, first.opener)
+    if match.payouts != {seat: parts.get(seat, 0) for seat in match.payouts}:
+        text = f"units left over go clockwise from seat {first.opener}, who opened the match"
+        result.findings.fail("payout", "records", text)
