@@ -75,6 +75,10 @@ def test_the_deal_goes_round_from_the_opener_and_ends_with_the_face_down_cards()
 
 
 class TestLay:
+    def test_is_listed_with_all_its_keys(self) -> None:
+        assert three().legal(0)[0] == {"type": "lay", "a": "P2#1", "b": "P3#1"}
+        assert three_in_c().legal(0)[0] == {"type": "pick", "card": "Y2#1"}
+
     def test_lists_every_pair_by_a_then_b(self) -> None:
         table = three()
         expected = [f"lay P{a} P{b}" for a in range(2, 8) for b in range(2, 8) if a != b]

@@ -119,7 +119,7 @@ class TestThief:
             "picked_up(seat=2, cards=[P12], added=null)",
             "turn_started(seat=2, turn=6, deadline=20001)",
         ]
-        assert table.view()["board"]["in_play"] is None
+        assert (table.state.in_play, table.state.in_play_zone) == (None, "")
 
     def test_a_stolen_thief_robs_again(self) -> None:
         table = position(hands={0: "XT P2", 1: "XT#2", 2: "Y2"}, pile="P12")
@@ -396,6 +396,41 @@ def test_supers_are_listed_in_canonical_order_with_their_targets() -> None:
         "cheeky XC#2 0A 2C",
         "devil XD",
     ]
+
+
+def test_actions_are_listed_with_all_their_keys() -> None:
+    table = position(hands={0: "", 1: "B9"}, rows={0: "P2 XC XD", 1: "Y2 - -"}, pile="B2", options={"devil": True})
+    assert table.legal(0) == [
+        {
+            "type": "cheeky",
+            "card": "XC#1",
+            "first": {"seat": 0, "place": "A"},
+            "second": {"seat": 1, "place": "A"},
+        },
+        {
+            "type": "cheeky",
+            "card": "XC#1",
+            "first": {"seat": 0, "place": "C"},
+            "second": {"seat": 1, "place": "A"},
+        },
+        {"type": "devil", "card": "XD#1"},
+        {"type": "pick_up", "add": None},
+        {"type": "pick_up", "add": "B"},
+        {"type": "pick_up", "add": "C"},
+    ]
+    table = position(hands={0: "XB XT Y2", 1: "B9"}, rows={0: "P2 - -"})
+    assert table.legal(0) == [
+        {"type": "play", "cards": ["Y2#1"]},
+        {"type": "thief", "card": "XT#1", "seat": 1},
+        {"type": "butt", "card": "XB#1", "seat": 0},
+        {"type": "butt", "card": "XB#1", "seat": 1},
+    ]
+    table = position(hands={0: "XT XC", 1: ""}, down={1: "B9"})
+    assert table.legal(0) == [
+        {"type": "thief", "card": "XT#1", "seat": None},
+        {"type": "cheeky", "card": "XC#1", "first": None, "second": None},
+    ]
+    assert position(hands={0: "P2", 1: "B9"}, phase="steal", victim=1).legal(0) == [{"type": "choose", "card": "B9#1"}]
 
 
 def test_supers_are_used_on_an_empty_pile_and_leave_it_empty() -> None:
