@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.db import connections, transaction
 
 from apps.fairness import dealer, selectors, sequencer, services
 from apps.fairness.models import FairRound
@@ -300,3 +301,24 @@ class FairTable:
         dealt = any(record["type"] == "deck" for record in evidence["records"])
         entries = self.transcripts.get(round_id, []) if dealt else []
         return {"format": "sealdeck-round/1", "transcript": entries, **evidence}
+
+
+def in_threads(work: Callable[[int], None], count: int) -> None:
+    """Run the same work in threads with database connections of their own; raise the first error."""
+    errors: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as problem:
+            errors.append(problem)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    if errors:
+        raise errors[0]

@@ -16,7 +16,7 @@ from apps.fairness.models import FairRound, Generation, Record
 from apps.fairness.protocol.cards import check_opening
 from apps.fairness.protocol.trust import trust_read
 from apps.fairness.protocol.verify import verify_bundles
-from tests.fairness.table import FairTable
+from tests.fairness.table import FairTable, in_threads
 
 BEACON_CLOSED_MS = 1_776_197_891_250
 BEACON_MS = 1_776_197_898_000
@@ -227,6 +227,57 @@ class TestVoids:
         with pytest.raises(errors.RoundStage):
             sealed.void(stage="open", reason="not_started", fault="none")
         assert Record.objects.filter(round_id=sealed.round_id, type="void").count() == 1
+
+
+class TestRaces:
+    def test_a_round_ends_once_however_many_end_it(self) -> None:
+        table = FairTable(entropy="open")
+        table.open()
+        table.merge()
+        table.dealt(table.roster(table.seats(0, 1)))
+        played = table.play([0, 1])
+        ended: list[str] = []
+        refused: list[errors.RoundStage] = []
+
+        def end(number: int) -> None:
+            try:
+                if number % 2:
+                    table.reveal([0, 1], played)
+                else:
+                    table.void(
+                        stage="deck",
+                        reason="operator_fault",
+                        fault="operator",
+                        entries=len(played.entries),
+                        head=played.head,
+                    )
+                ended.append("reveal" if number % 2 else "void")
+            except errors.RoundStage as problem:
+                refused.append(problem)
+
+        in_threads(end, 6)
+        assert len(ended) == 1
+        assert len(refused) == 5
+        assert Record.objects.filter(type__in=("reveal", "void")).values_list("type", flat=True)[0] == ended[0]
+        table.merge()
+        assert ended == ["void"] or verdicts(table) == [PASS]
+
+    def test_a_round_is_dealt_once_however_many_deal_it(self) -> None:
+        table = FairTable(entropy="open")
+        table.open()
+        table.merge()
+        roster = table.roster(table.seats(0, 1))
+        decks: list[str] = []
+
+        def deal(_: int) -> None:
+            try:
+                decks.append(table.dealt(roster).deck_hash)
+            except errors.RoundStage:
+                decks.append("")
+
+        in_threads(deal, 4)
+        assert sorted(decks)[:3] == ["", "", ""]
+        assert bytes(FairRound.objects.get().deck_hash or b"").hex() == max(decks)
 
 
 class TestOpening:

@@ -20,34 +20,13 @@ from apps.fairness.protocol import log as log_rules
 from apps.fairness.protocol import notes
 from apps.fairness.protocol.trust import trust_read
 from tests.fairness.keys import ceremony
-from tests.fairness.table import START_MS, FairTable
+from tests.fairness.table import START_MS, FairTable, in_threads
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 
 
 def tick(name: str = "test") -> list[sequencer.Merge]:
     return sequencer.tick(now_ms=START_MS, name=name)
-
-
-def in_threads(work: Callable[[int], None], count: int) -> None:
-    """Run the same work in threads with database connections of their own; raise the first error."""
-    errors: list[BaseException] = []
-
-    def run(number: int) -> None:
-        try:
-            work(number)
-        except BaseException as problem:
-            errors.append(problem)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    if errors:
-        raise errors[0]
 
 
 def aside(work: Callable[[], None]) -> threading.Thread:
@@ -329,6 +308,18 @@ class TestStopping:
         altered("UPDATE fairness_log SET size = 3")
         voided_round()
         assert self.stopped() == "log_rolled_back"
+
+    def test_by_nothing_where_the_anchor_is_behind(self, settings: Any, tmp_path: Path) -> None:
+        settings.SEALDECK_LOG_ANCHOR_FILE = str(tmp_path / "anchor")
+        tick()
+        first = (tmp_path / "anchor").read_bytes()
+        voided_round()
+        tick()
+        # A process that died between the commit and the file leaves the older tree there.
+        (tmp_path / "anchor").write_bytes(first)
+        voided_round()
+        assert tick()[0].size == 7
+        assert anchor.read() == (7, bytes(Checkpoint.objects.get(size=7).root))
 
     def test_takes_no_contribution_while_stopped(self, altered: Callable[[str], None]) -> None:
         tick()
