@@ -32,10 +32,10 @@ SIZE_STEP: Final = 80
 """Risk for each size that the new block is larger than the one below."""
 
 BASE: Final[Mapping[object, tuple[int, ...]]] = {
-    "shaky": (0, 0, 240, 660, 1300, 1940, 2580, 3120, 4060, 5500),
-    "steady": (0, 0, 240, 480, 800, 1180, 1560, 1950, 2350, 2760),
+    "shaky": (0, 240, 660, 1300, 1940, 2580, 3120, 4060, 5500),
+    "steady": (0, 240, 480, 800, 1180, 1560, 1950, 2350, 2760),
 }
-"""By value of the option ``tower``: risk by number of blocks, from 0."""
+"""By value of the option ``tower``: risk by number of blocks, from 1."""
 EDGE: Final = (24, 32, 40)
 """By size: 0 small, 1 medium, 2 large; millimetres."""
 MASS: Final = (27, 64, 125)
@@ -69,7 +69,7 @@ def risk(tower: Tower, base: tuple[int, ...]) -> int:
     Source: docs/games/wonky.md, section Stability.
     """
     top = len(tower) - 1
-    total = base[len(tower)]
+    total = base[top]
     mass = moment = worst_lean = 0
     for upper in range(top, 0, -1):
         block, down, x = tower[upper]

@@ -147,6 +147,6 @@ def test_every_tower_has_a_risk_within_its_bounds() -> None:
             expected = 10_000
             if all(lean < 1000 for lean in leans):
                 lower = max(leans[:-1]) ** 2 // 100 if height > 2 else 0
-                parts = (BASE["steady"][height], new[faces[-1]], sum(old[f] for f in faces[:-1]))
+                parts = (BASE["steady"][height - 1], new[faces[-1]], sum(old[f] for f in faces[:-1]))
                 expected = min(9_500, sum(parts) + leans[-1] ** 2 // 250 + lower + 80 * step)
             assert risk(tower, BASE["steady"]) == expected, tower
