@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
@@ -25,6 +27,7 @@ from apps.wallets.services import currency_create, wallet_credit
 OPERATOR = "Demo House"
 CURRENCY = "PTS"
 PEOPLE = ("alice", "bob")
+STAFF = "staff"
 BOTS_PER_TABLE = 3
 POINTS = 100_000
 BUY_IN = 1_000
@@ -75,11 +78,21 @@ class Command(BaseCommand):
             "operator_id": str(operator.pk),
             "api_key": key,
             "currency": CURRENCY,
-            "credentials": {"API key": key},
+            "credentials": {"API key": key, "Admin": f"{STAFF} / {self._staff(known)}"},
             "people": people,
             "tables": [{"id": str(table.pk), "game": table.game, "name": table.name} for table in tables],
             "bots": [{"table_id": table_id, **bot} for table_id, seated in bots.items() for bot in seated],
         }
+
+    def _staff(self, known: dict[str, Any]) -> str:
+        """Return the password of the demo's login to the admin; make both where one is missing."""
+        said = str(known.get("credentials", {}).get("Admin", "")).rpartition(" / ")[2]
+        user = User.objects.filter(username=STAFF).first() or User(username=STAFF, is_staff=True, is_superuser=True)
+        if not said or not user.check_password(said):
+            said = secrets.token_urlsafe(9)
+            user.set_password(said)
+            user.save()
+        return said
 
     def _table(self, operator_id: Any, slug: str) -> Table:
         title = registry.game(slug).spec.title
@@ -105,7 +118,7 @@ class Command(BaseCommand):
                 player_id=player.pk,
                 currency=CURRENCY,
                 amount_minor=POINTS,
-                external_id=f"demo-{external_id}-{funds}-{os.urandom(4).hex()}",
+                external_id=f"demo-{external_id}-{funds}-{secrets.token_hex(4)}",
                 actor="demo",
             )
         return {"external_id": external_id, "player_id": str(player.pk)}
