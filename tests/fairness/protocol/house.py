@@ -109,10 +109,8 @@ class Played:
 class House:
     """An operator with its keys, its log and one witness."""
 
-    def __init__(
-        self, label: str = "house", origin: str = "log.sealdeck.example/tests", first_ms: int = START_MS
-    ) -> None:
-        self.origin = origin
+    def __init__(self, label: str = "house", *, first_ms: int = START_MS) -> None:
+        self.origin = f"log.sealdeck.example/{label}"
         self.root, self.log, self.signer = (secret(f"{label} {use}") for use in ("root", "log", "records"))
         self.witness = secret(f"{label} witness")
         self.witness_name = "witness.sealdeck.example/t"
