@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench simulate play verify shell clean
+.PHONY: help setup run test check fix bench simulate play verify verifier shell clean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -48,9 +48,13 @@ play: ## Play a game in the terminal: GAME=monko ARGS="--seats 3 --seed 7"
 	$(INSTALL) run
 	@exec $(PY) -m apps.games.play $(GAME) $(ARGS)
 
-verify: ## Verify a round: ARGS="bundle.json", or the address of one
+verify: ## Verify rounds: ARGS="--trust trust.json bundle.json", or a table or the log of a server
 	$(INSTALL) run
-	@exec $(PY) -m apps.fairness.protocol.verify $(ARGS)
+	@exec $(PY) -m apps.fairness.verify $(ARGS)
+
+verifier: ## Build dist/sealdeck-verify.pyz, the verifier as one file
+	$(INSTALL) run
+	@exec $(PY) -m tools.build_verifier
 
 shell: ## Open a Django shell on the data of make run
 	$(INSTALL) run
