@@ -98,12 +98,14 @@ CHECKS: dict[str, Step] = {
     "django": manage("check", "--fail-level", "WARNING"),
     "migrations": manage("makemigrations", "--check", "--dry-run"),
     "openapi": openapi_is_current,
+    "errors": command(PYTHON, "-m", "tools.errors_doc", "--check"),
     "links": links_lead_somewhere,
 }
 FIXES: dict[str, Step] = {
     "lint": command(str(BIN / "ruff"), "check", "--fix", *CODE),
     "format": command(str(BIN / "ruff"), "format", *CODE),
     "openapi": openapi_write,
+    "errors": command(PYTHON, "-m", "tools.errors_doc"),
 }
 
 
