@@ -41,7 +41,13 @@ def records_for_keys(value: Body) -> None:
     value["records"][0] = value["keys"][0]
 
 
+def close_of_another(value: Body) -> None:
+    value["log"]["close"] = {"checkpoint": value["log"]["checkpoint"], "proof": [], "consistency": []}
+
+
 BUNDLE_FORM: list[Case] = [
+    ("bundle_form", "a witnessed close record where nothing was closed", bundle(close_of_another)),
+    ("bundle_form", "a witnessed close record of a round without beacon", bundle(close_of_another, mode="sealed")),
     ("bundle_form", "a member is missing", bundle(drop("order"))),
     ("bundle_form", "a member too many", bundle(put("extra", value=1))),
     ("bundle_form", "format is a number", bundle(put("format", value=1))),

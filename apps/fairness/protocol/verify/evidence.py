@@ -71,6 +71,9 @@ def records_read(round_: Round) -> None:
         text = "the close record is missing" if closes else "there is a close record, but nothing to close"
         round_.fail("record_set", "records[1]", text)
         raise FormFailed
+    if value["log"]["close"] is not None and (opened["beacon"] is None or "close" not in types):
+        round_.fail("bundle_form", "log.close", "there is no close record that binds a beacon")
+        raise FormFailed
     round_.take_records(tuple(records))
 
 
