@@ -17,6 +17,20 @@ def offences(table: Table) -> list[tuple[str, bool]]:
     return [(TABLE.codes[card][:-2], middle) for card, middle in table.state.current.offences]
 
 
+def test_the_game_says_what_it_is() -> None:
+    spec = GAME.spec
+    assert (spec.slug, spec.title, spec.rules) == ("mongooz", "Mongooz", "mongooz/1")
+    assert (spec.seats_min, spec.seats_max, spec.options) == (2, 4, ())
+    assert dict(spec.clocks) == {"turn_ms": 8_000, "pilot_ms": 3_000, "turn_cap": 600}
+    assert (spec.streams, spec.match_game) == ((), False)
+    assert (spec.unsequenced, spec.refusals) == ({"call"}, {"does_not_fit"})
+
+
+def test_the_deck_is_by_suit_then_by_rank() -> None:
+    expected = [f"{suit}{rank}#1" for suit in "CDHS" for rank in "A23456789TJQK"]
+    assert [list(GAME.deck({}, seats)) for seats in (2, 3, 4)] == [expected] * 3
+
+
 class TestStart:
     def test_two_seats(self) -> None:
         table = Table.start(GAME, seats=(3, 5), opener=5, now=100)

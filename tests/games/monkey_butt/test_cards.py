@@ -44,6 +44,22 @@ def test_each_number_of_seats_has_its_pack(
     assert pack({"quick": options.get("quick", True), "devil": options.get("devil", False)}, seats).run == run
 
 
+def test_the_game_says_what_it_is() -> None:
+    spec = GAME.spec
+    assert (spec.slug, spec.title, spec.rules) == ("monkey_butt", "Monkey Butt", "monkey_butt/1")
+    assert (spec.seats_min, spec.seats_max) == (2, 8)
+    assert dict(spec.clocks) == {"setup_ms": 30_000, "turn_ms": 20_000, "turn_cap": 600}
+    assert [(option.name, option.default) for option in spec.options] == [("quick", True), ("devil", False)]
+    assert (spec.streams, spec.unsequenced, spec.refusals, spec.match_game) == ((), frozenset(), frozenset(), False)
+
+
+def test_colours_are_those_of_the_code_but_for_pyros_of_all_colours_and_supers() -> None:
+    its = four_colours()
+    colours = {code: its.colour[card] for card, code in enumerate(its.codes)}
+    assert {code for code, colour in colours.items() if not colour} == {c for c in its.codes if c[0] in "MX"}
+    assert all(colour in ("", code[0]) for code, colour in colours.items())
+
+
 def test_an_unknown_option_has_no_deck() -> None:
     with pytest.raises(RuleError) as refusal:
         GAME.deck({"quick": 1}, 2)
