@@ -22,6 +22,10 @@ GAMES: dict[str, str] = {
 }
 
 
+OLDER: dict[str, str] = {}
+"""Packages of earlier rules versions, by version (``monko/1``); one that rounds were played with is never removed."""
+
+
 def slugs() -> tuple[str, ...]:
     """Return the slugs of all games, in the order they are offered."""
     return tuple(GAMES)
@@ -36,6 +40,23 @@ def game(slug: str) -> Game[Any]:
     """
     rules: Game[Any] = import_module(GAMES[slug]).GAME
     return rules
+
+
+@cache
+def by_rules(rules: str) -> Game[Any]:
+    """Return the rules of the version that a stored round was played with.
+
+    Args:
+        rules: slug and number, as ``round_started`` has them: ``monko/1``.
+
+    Raises:
+        KeyError: there has never been such a version.
+    """
+    slug = rules.partition("/")[0]
+    if slug in GAMES and game(slug).spec.rules == rules:
+        return game(slug)
+    older: Game[Any] = import_module(OLDER[rules]).GAME
+    return older
 
 
 @cache

@@ -56,6 +56,21 @@ def test_a_game_says_what_it_is_called(slug: str) -> None:
         assert {type(value) for value in option.allowed} == {type(option.default)}
 
 
+@pytest.mark.parametrize("slug", registry.slugs())
+def test_a_stored_round_finds_the_rules_it_was_played_with(slug: str) -> None:
+    game = registry.game(slug)
+    assert registry.by_rules(game.spec.rules) is game
+    for unknown in (f"{slug}/0", slug, "chess/1", ""):
+        with pytest.raises(KeyError):
+            registry.by_rules(unknown)
+
+
+def test_an_older_version_stays_retrievable(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.OLDER, "monko/0", "toygames.toy")
+    assert registry.by_rules("monko/0").spec.title == "Toy"
+    registry.by_rules.cache_clear()
+
+
 TOY = '''
 """Toy: each seat has three cards; in turn lay one; who is out first wins.  For the test of the registry."""
 
