@@ -33,8 +33,9 @@ def types(events: list[str]) -> list[str]:
 
 class TestStart:
     def test_1_a_skip_passes_the_opener_over(self) -> None:
-        events = brief(opened("RS#1", (0, 1, 2)).events)[-3:]
-        assert events == ["start_flipped RS#1 R 1 0", "skipped 0", "turn_started 1 1 14000"]
+        events = opened("RS#1", (0, 1, 2)).events[-3:]
+        assert brief(events) == ["start_flipped RS#1 R 1 0", "skipped 0", "turn_started 1 1 14000"]
+        assert events[1] == {"type": "skipped", "seat": 0}
 
     def test_2_a_reverse_with_three_seats_turns_the_direction(self) -> None:
         table = opened("RR#1", (0, 1, 2))

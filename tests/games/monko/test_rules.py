@@ -4,11 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from apps.games.contract import Seat
+from apps.games.contract import Seat, Spec
 from apps.games.monko import GAME
 from apps.games.monko.cards import CODES, MATCHES, POINTS
 from tests.games.monko.positions import DRAW, PASS, TAKE, aside, call, catch, hand, play, position, window
 from tests.games.table import FixedChance, Table, brief, deck_of
+
+
+class TestSpec:
+    def test_the_constants_are_those_of_the_page(self) -> None:
+        assert GAME.spec == Spec(
+            slug="monko",
+            title="Monko",
+            rules="monko/1",
+            seats_min=2,
+            seats_max=4,
+            options=(),
+            clocks={
+                "turn_ms": 10_000,
+                "first_turn_ms": 14_000,
+                "call_ms": 3_000,
+                "exposed_ms": 3_000,
+                "turn_cap": 1_000,
+                "start_returns_max": 10,
+            },
+            streams=("start-return/n", "start-colour", "reshuffle/n"),
+            unsequenced=frozenset({"call", "catch"}),
+            refusals=frozenset(),
+            match_game=False,
+        )
 
 
 class TestDeck:
@@ -73,6 +97,9 @@ class TestStart:
         assert [card["pos"] for card in table.events[2]["cards"]] == [1, 4, 7, 10, 13, 16, 19]
         assert len(table.state.deck) == 108 - 22
         assert table.events[-1] == {"type": "turn_started", "seat": 3, "turn": 1, "deadline": 14_000}
+        state = table.state
+        assert (state.dry, state.windows_opened, state.reshuffles, state.gen) == (0, 0, 0, 0)
+        assert (state.pending, state.windows, state.drawn, state.offline) == ((), (), None, frozenset())
 
     def test_only_the_first_turn_is_long(self) -> None:
         table = Table.start("monko", deck_of("monko"), (0, 1))
