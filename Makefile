@@ -24,9 +24,9 @@ run: ## Start PostgreSQL, Redis, API, streams, workers and playing bots; Ctrl-C 
 	$(INSTALL) run
 	@exec $(PY) -m tools.run
 
-test: ## Run the tests on throw-away servers; ARGS="tests/core -q" chooses some
+test: ## Run the tests on throw-away servers; ARGS="tests/core" chooses some
 	$(INSTALL) dev
-	@exec $(PY) -m tools.services $(PY) -m pytest $(ARGS)
+	@exec $(PY) -m tools.services $(PY) -m pytest $(or $(ARGS),-q -n 2)
 
 check: ## Lint, types, import contracts, migrations, OpenAPI document, links in docs
 	$(INSTALL) dev

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
-from django.apps import apps
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -13,8 +10,7 @@ from apps.core.api import service
 
 API = [
     path("", include(f"apps.{name}.api.urls"))
-    for name in ("accounts", "wallets", "fairness", "history", "tables", "webhooks")
-    if apps.is_installed(f"apps.{name}") and find_spec(f"apps.{name}.api") and find_spec(f"apps.{name}.api.urls")
+    for name in ("accounts", "wallets", "fairness", "tables", "webhooks")
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include(API)),

@@ -55,20 +55,23 @@ class Supervisor:
         """
         while True:
             time.sleep(LOOK_EVERY_S)
-            now = time.monotonic()
-            for child in self.children:
-                if child.running():
-                    if now - child.started_s > STEADY_S:
-                        self.pauses.pop(child.name, None)
-                elif child.name not in self.again_at:
-                    pause_s = self.pauses.get(child.name, PAUSE_FIRST_S)
-                    self.pauses[child.name] = min(pause_s * 2, PAUSE_MAX_S)
-                    self.again_at[child.name] = now + pause_s
-                    say(f"{child.name} ended ({_ending(child)}); starting it again in {pause_s:.0f} s.")
-                elif now >= self.again_at[child.name]:
-                    del self.again_at[child.name]
-                    child.sweep()
-                    child.start()
+            self.look(time.monotonic())
+
+    def look(self, now_s: float) -> None:
+        """Notice what ended, and start again what has waited for long enough."""
+        for child in self.children:
+            if child.running():
+                if now_s - child.started_s > STEADY_S:
+                    self.pauses.pop(child.name, None)
+            elif child.name not in self.again_at:
+                pause_s = self.pauses.get(child.name, PAUSE_FIRST_S)
+                self.pauses[child.name] = min(pause_s * 2, PAUSE_MAX_S)
+                self.again_at[child.name] = now_s + pause_s
+                say(f"{child.name} ended ({_ending(child)}); starting it again in {pause_s:.0f} s.")
+            elif now_s >= self.again_at[child.name]:
+                del self.again_at[child.name]
+                child.sweep()
+                child.start()
 
     def stop(self) -> None:
         """Stop the children, the last one first."""

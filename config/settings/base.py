@@ -20,15 +20,16 @@ SECRET_KEY_FALLBACKS: list[str] = env.list("SEALDECK_SECRET_KEY_FALLBACKS", defa
 DEBUG = False
 ALLOWED_HOSTS: list[str] = env.list("SEALDECK_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 
-OUR_APPS = [
-    f"apps.{name}"
-    for name in env.list(
-        "SEALDECK_APPS",  # While the tree is being built: the apps that are there.
-        default=["core", "accounts", "wallets", "fairness", "history", "tables", "webhooks", "backoffice"],
-    )
-    if (BASE_DIR / "apps" / name / "apps.py").exists()
-]
 INSTALLED_APPS = [
+    # Ours come first: their templates replace those of the libraries.
+    "apps.core",
+    "apps.accounts",
+    "apps.wallets",
+    "apps.fairness",
+    "apps.history",
+    "apps.tables",
+    "apps.webhooks",
+    "apps.backoffice",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -40,7 +41,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    *OUR_APPS,
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -97,7 +97,7 @@ def postgres(url: str, *, application: str, options: str, **more: Any) -> dict[s
     """Return Django's settings for one login of the database."""
     parsed: dict[str, Any] = environ.Env.db_url_config(url)
     parsed["ENGINE"] = "django.db.backends.postgresql"
-    parsed.setdefault("OPTIONS", {}).update({"application_name": application, "options": options})
+    parsed.setdefault("OPTIONS", {}).update({"application_name": application, "connect_timeout": 5, "options": options})
     return {**parsed, "ATOMIC_REQUESTS": False, **more}
 
 

@@ -131,4 +131,10 @@ class TestDocs:
         sources = re.findall(r"""(?:src|href)=["']([^"']+)""", text)
         assert sources
         assert all(source.startswith(("/", "data:")) for source in sources)
-        assert not re.findall(r"<script(?![^>]*\bsrc=)[^>]*>\s*\S", text)
+        assert not re.findall(r"<script(?![^>]*\bsrc=)[^>]*>\s*\S|<style|\bstyle=|\bon\w+=", text)
+
+    def test_every_file_of_the_page_is_served_here(self, client: Client) -> None:
+        text = client.get("/docs").content.decode()
+        for source in re.findall(r"""(?:src|href)=["'](/[^"']+)""", text):
+            answer = client.get(source.replace("&amp;", "&"))
+            assert answer.status_code == 200, source
