@@ -6,6 +6,7 @@ Protocol: docs/fairness/protocol.md, section 13.  Exit status: 0 everything pass
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -24,11 +25,13 @@ from apps.fairness.verify.logstate import StateError
 from apps.fairness.verify.meanings import NO_TRUST
 from apps.fairness.verify.progress import Progress
 from apps.fairness.verify.sources import Line, SourceError, file_lines, round_lines, table_lines
-from apps.fairness.verify.watch import watch
+from apps.fairness.verify.watch import log_file_check, watch
 from apps.fairness.verify.workers import batches, cores, in_order
 
 BATCH: Final = 32
 """Bundles handed to a process at once."""
+COLLECT_AFTER: Final = 100_000
+"""Objects after which Python looks for rubbish: bundles are large and hold no cycles."""
 STATE_DEFAULT: Final = "sealdeck-log.state"
 
 DESCRIPTION = """\
@@ -49,7 +52,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--url", metavar="BASE", help="fetch bundles from this server")
     made.add_argument("--round", metavar="ID", help="with --url: the bundle of one round")
     made.add_argument("--table", metavar="ID", help="with --url: all rounds of a table, none of them left out")
-    made.add_argument("--log", metavar="BASE", help="follow the public log of this server instead")
+    made.add_argument(
+        "--log", metavar="BASE", help="follow the log of this server instead, or check one in a file"
+    )
     made.add_argument("--state", metavar="FILE", default=STATE_DEFAULT, help="with --log: what was seen (%(default)s)")
     made.add_argument("--trust", metavar="FILE", help="the keys and witnesses you believe")
     made.add_argument("--no-rules", action="store_true", help="do not play the rounds again by their rules")
@@ -63,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     made = parser()
     given = made.parse_args(arguments)
+    gc.set_threshold(COLLECT_AFTER)
     problem = _usage_problem(given)
     if problem is not None:
         made.error(problem)
@@ -148,7 +154,10 @@ def _check_batch(settings: Settings, batch: list[bytes]) -> list[Checked]:
 
 def _log(given: argparse.Namespace, trust: Trust | None) -> int:
     now_ms = time.time_ns() // 1_000_000
-    watched = watch(base=given.log, state_path=given.state, trust=trust, now_ms=now_ms, jobs=given.jobs)
+    if Path(given.log).is_file():
+        watched = log_file_check(given.log, trust)
+    else:
+        watched = watch(base=given.log, state_path=given.state, trust=trust, now_ms=now_ms, jobs=given.jobs)
     verdict = watched.verdict
     if given.json:
         row = {"log": watched.origin, "size": watched.size, **report.as_object(verdict)}

@@ -6,13 +6,17 @@ them out; everything else is worked out from the entries themselves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from apps.fairness.protocol import tiles
-from apps.fairness.protocol.errors import NoteError, RecordError, TileError
-from apps.fairness.protocol.monitor import EntryFacts, LogMonitor, entry_facts
+from apps.fairness.protocol.errors import NoteError, ProtocolError, RecordError, TileError
+from apps.fairness.protocol.hexes import unhex
+from apps.fairness.protocol.log import HASH_BYTES
+from apps.fairness.protocol.monitor import EntryFacts, LogMonitor, entry_facts, verify_log
 from apps.fairness.protocol.notes import checkpoint_read
 from apps.fairness.protocol.records import entry_read, key_id
 from apps.fairness.protocol.trust import Trust
@@ -76,6 +80,28 @@ def watch(*, base: str, state_path: str, trust: Trust | None, now_ms: int, jobs:
     finally:
         state.close()
     return Watched(origin, monitor.size, verdict)
+
+
+def log_file_check(path: str, trust: Trust | None) -> Watched:
+    """Check a log that somebody has kept in a file: ``{origin, entries, checkpoints: [{note, consistency}]}``.
+
+    Entries are texts, proofs lists of hex.  Deadlines are left out: nobody says what time it is in a file.
+
+    Raises:
+        SourceError: the file cannot be read or is not of this form.
+    """
+    try:
+        value = json.loads(Path(path).read_bytes())
+        origin, entries = value["origin"], [entry.encode() for entry in value["entries"]]
+        checkpoints = [
+            (row["note"], [unhex(node, HASH_BYTES) for node in row["consistency"]]) for row in value["checkpoints"]
+        ]
+    except OSError as problem:
+        raise SourceError(f"{path}: {problem.strerror or problem}") from problem
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, ProtocolError) as problem:
+        raise SourceError(f"{path}: not a log of origin, entries and checkpoints") from problem
+    verdict = verify_log(origin=origin, entries=entries, checkpoints=checkpoints, trust=trust)
+    return Watched(str(origin), len(entries), verdict)
 
 
 def _new_facts(base: str, monitor: LogMonitor, size: int, jobs: int) -> Iterator[EntryFacts]:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from apps.fairness.protocol.bundle import bundle_encode
+from apps.fairness.verify.archive import PACKAGES, ROOT, build
 from tests.fairness.protocol.vectors import ROUNDS, VECTORS
-from tools.build_verifier import PACKAGES, ROOT, build
 
 BLOCKER = """
 import sys

@@ -16,6 +16,7 @@ from apps.fairness.protocol import signatures
 from apps.fairness.protocol.log import MemoryTree, leaf_hash
 from apps.fairness.verify.cli import main
 from tests.fairness.protocol.house import House, secret
+from tests.fairness.protocol.vectors import VECTORS
 from tests.fairness.verify.server import Pages, serving
 from tests.fairness.verify.test_cli import trust_of
 
@@ -186,6 +187,20 @@ def test_a_server_that_has_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[
     with serving(Pages()) as base:
         assert main(["--log", base, "--state", str(tmp_path / "s")]) == 2
     assert "404" in capsys.readouterr().err
+
+
+def test_a_log_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, trust = tmp_path / "log.json", tmp_path / "trust.json"
+    for case in [{"code": "pass", **VECTORS}, *VECTORS["log_negative"]]:
+        path.write_text(json.dumps(case["log"]))
+        trust.write_text(json.dumps(case["trust"]))
+        status = main(["--log", str(path), "--trust", str(trust), "--json"])
+        said = json.loads(capsys.readouterr().out)
+        code = "pass" if case["code"] == "log_overdue" else case["code"]
+        assert (said["verdict"], status) == (code, 0 if code == "pass" else 1)
+    for text in ("", "[]", '{"origin":1}', '{"origin":"a","entries":["\\ud800"],"checkpoints":[]}'):
+        path.write_text(text)
+        assert main(["--log", str(path)]) == 2
 
 
 def test_words_for_people_and_the_missing_trust_file(
