@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from apps.games.contract import JSON, Card, Seat
 from apps.games.kit.cards import Cards
 from apps.games.kit.round import Round, dump_shared, load_shared, zones_dump, zones_load
-from apps.games.mongooz.cards import BELOW, RANK, ROUND, SUIT, TABLE
+from apps.games.mongooz.cards import BELOW, RANK, ROUND, SUIT, SUITS, TABLE
 
 
 class Offence(NamedTuple):
@@ -73,7 +73,7 @@ class State(Round):
         zones = {**Round.zones(self), "flipped": () if self.flipped is None else TABLE.texts((self.flipped,))}
         zones.update({f"pile {seat}": TABLE.texts(cards) for seat, cards in self.piles.items()})
         zones.update({f"discard {seat}": TABLE.texts(cards) for seat, cards in self.discards.items()})
-        zones.update({f"middle {suit}": TABLE.texts(cards) for suit, cards in enumerate(self.middle)})
+        zones.update({f"middle {SUITS[suit]}": TABLE.texts(cards) for suit, cards in enumerate(self.middle)})
         return zones
 
     def put_pile(self, seat: Seat, cards: Cards) -> None:

@@ -255,6 +255,18 @@ class TestView:
                 assert GAME.legal(again, seat, 1) == GAME.legal(table.state, seat, 1)
                 assert GAME.view(again, Seat(seat)) == GAME.view(table.state, Seat(seat))
 
+    def test_the_zones_name_every_card_where_it_is(self) -> None:
+        zones = self.middle().state.zones()
+        assert sorted(card for cards in zones.values() for card in cards) == sorted(GAME.deck({}, 3))
+        assert {name: cards for name, cards in zones.items() if cards and name != "deck"} == {
+            "pile 0": ("C2#1", "C3#1"),
+            "pile 1": ("C4#1",),
+            "discard 0": ("S3#1",),
+            "discard 3": ("D2#1", "D9#1"),
+            "middle H": ("H7#1", "H8#1"),
+            "flipped": ("D4#1",),
+        }
+
     def test_the_outcome_of_a_win_ranks_the_others_by_cards(self) -> None:
         table = position(piles={0: "", 1: "C4 C5", 2: "C6", 3: "C7"}, flipped="H8", middle={"H": 1}, discards={2: "D4"})
         act(table, 0, "to_middle")

@@ -159,6 +159,25 @@ def test_a_loaded_state_is_equal_and_goes_on_alike(table: Table) -> None:
         assert GAME.view(again, Seat(seat)) == GAME.view(table.state, Seat(seat))
 
 
+def test_the_zones_name_every_card_where_it_is() -> None:
+    table = middle()
+    zones = table.state.zones()
+    assert sorted(card for cards in zones.values() for card in cards) == sorted(GAME.deck({}, 4))
+    assert {name: cards for name, cards in zones.items() if cards and name != "removed"} == {
+        "deck": ("Y3#1", "Y4#1"),
+        "hand 0": ("P9#1", "XT#1"),
+        "hand 1": ("B2#1",),
+        "aside 2": ("B8#1", "B9#1"),
+        "pile": ("Y2#1", "Y9#1"),
+        "burn": ("K2#1", "K3#1"),
+        "open 0": ("P2#1", "P4#1"),
+        "down 0": ("P5#1",),
+        "down 1": ("B5#1",),
+    }
+    table = position(hands={0: "P9", 1: "B2"}, phase="use", in_play=("XB", "down"))
+    assert table.state.zones()["in_play"] == ("XB#1",)
+
+
 def test_an_act_leaves_the_old_state_as_it_was() -> None:
     table = middle()
     before = GAME.dump(table.state)
