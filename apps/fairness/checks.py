@@ -11,6 +11,8 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from apps.fairness import conf
+from apps.fairness.protocol.errors import NoteError
+from apps.fairness.protocol.notes import TYPE_COSIGNATURE, vkey_read
 
 
 @register(Tags.security)
@@ -29,6 +31,14 @@ def keys_well_formed(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[C
                 "SEALDECK_LOG_ORIGIN has 1 to 128 printable ASCII characters without space and '+'.", id="fairness.E003"
             )
         )
+    try:
+        for witness in conf.witnesses():
+            vkey_read(witness.vkey, TYPE_COSIGNATURE)
+    except (KeyError, TypeError, AttributeError, NoteError):
+        found.append(
+            Error("SEALDECK_WITNESSES is not a list of objects with a witness's vkey and url.", id="fairness.E007")
+        )
+        return found
     if not 0 <= conf.quorum() <= len(conf.witnesses()):
         found.append(Error("SEALDECK_WITNESS_QUORUM is more than there are witnesses.", id="fairness.E004"))
     return found

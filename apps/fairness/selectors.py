@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Max, Sum
+from django.db.models import Count, F, Max, QuerySet, Sum
 
 from apps.fairness import conf, sealing, tree
 from apps.fairness.errors import LogUnavailable, ProofRange, RoundUnknown, TileUnknown
@@ -59,13 +59,21 @@ class Published:
 def published() -> Published | None:
     """Return the newest checkpoint that counts, or None while there is none."""
     quorum = conf.quorum()
-    rows = Checkpoint.objects.order_by("-size")
     if quorum:
-        rows = rows.annotate(witnesses=Count("cosignatures__witness", distinct=True)).filter(witnesses__gte=quorum)
-    newest = rows.first()
+        # By the index of cosignatures, newest first: the first that has enough ends the search.
+        size = _cosigned(quorum).order_by("-checkpoint").values_list("checkpoint", flat=True).first()
+        newest = Checkpoint.objects.filter(pk=size or 0).first()
+    else:
+        newest = Checkpoint.objects.order_by("-size").first()
     if newest is None:
         return None
     return Published(newest.size, bytes(newest.root).hex(), note_of(newest))
+
+
+def _cosigned(quorum: int, **where: Any) -> QuerySet[Any, Any]:
+    """Return the sizes of the checkpoints that enough witnesses cosigned."""
+    rows = Cosignature.objects.filter(**where).values("checkpoint")
+    return rows.annotate(witnesses=Count("witness", distinct=True)).filter(witnesses__gte=quorum)
 
 
 def note_of(checkpoint: Checkpoint, *, before_s: int | None = None) -> str:
@@ -318,12 +326,13 @@ def _close_evidence(
     if close is None or close.log_index is None or round_.beacon_round is None:
         return None
     before_s = round_time_s(round_.beacon_round)
-    rows = Checkpoint.objects.filter(size__gt=close.log_index, size__lte=newest.size).order_by("size")
-    if conf.quorum():
-        cosigned = rows.filter(cosignatures__at_s__lt=before_s)
-        counted = cosigned.annotate(witnesses=Count("cosignatures__witness", distinct=True))
-        rows = counted.filter(witnesses__gte=conf.quorum())
-    checkpoint = rows.first()
+    inside = {"size__gt": close.log_index, "size__lte": newest.size}
+    quorum = conf.quorum()
+    if quorum:
+        where = {f"checkpoint__{name}": size for name, size in inside.items()}
+        cosigned = _cosigned(quorum, at_s__lt=before_s, **where).order_by("checkpoint")
+        inside = {"size": cosigned.values_list("checkpoint", flat=True).first() or 0}
+    checkpoint = Checkpoint.objects.filter(**inside).order_by("size").first()
     if checkpoint is None:
         return None
     size = checkpoint.size

@@ -135,8 +135,9 @@ def _merge(name: str, now_ms: int) -> Merge | None:
     _tiles_add(log.size, leaves)
     for leaf in leaves:
         frontier.append(leaf)
-    _second_hash_check(log.size, leaves, frontier)
-    checkpoint = _sign(log, newest, frontier, now_ms)
+    stored = tree.source_stored(frontier.size)
+    _second_hash_check(log.size, leaves, frontier, stored)
+    checkpoint = _sign(log, newest, frontier, stored, now_ms)
     tallies.count(pending, rules.endings, now_ms)
     _advance(log, name, checkpoint.size, now_ms)
     for record in pending:
@@ -200,25 +201,29 @@ def _tiles_add(size: int, leaves: Sequence[bytes]) -> None:
         level, start, new = level + 1, start // TILE_WIDTH, [bytes(tile.root) for tile in tiles]
 
 
-def _second_hash_check(size: int, leaves: Sequence[bytes], frontier: log_rules.Frontier) -> None:
+def _second_hash_check(
+    size: int, leaves: Sequence[bytes], frontier: log_rules.Frontier, source: log_rules.NodeSource
+) -> None:
     """Read the merged entries back and hash them again; rebuild the root from what is stored."""
     stored = Record.objects.filter(log_index__gte=size).order_by("log_index").values_list("entry", "leaf_hash")
     again = [(log_rules.leaf_hash(bytes(entry)), bytes(leaf)) for entry, leaf in stored]
     if again != [(leaf, leaf) for leaf in leaves]:
         raise Stopped("leaf_changed", f"the entries from {size} on hash differently when they are read again")
     try:
-        root = log_rules.stored_root(tree.source_stored(frontier.size), frontier.size)
+        root = log_rules.stored_root(source, frontier.size)
     except TileError as problem:
         raise Stopped("tree_broken", problem.detail) from problem
     if root != frontier.root():
         raise Stopped("tree_inconsistent", f"the stored tree of {frontier.size} entries has another root")
 
 
-def _sign(log: Log, newest: Checkpoint | None, frontier: log_rules.Frontier, now_ms: int) -> Checkpoint:
+def _sign(
+    log: Log, newest: Checkpoint | None, frontier: log_rules.Frontier, source: log_rules.NodeSource, now_ms: int
+) -> Checkpoint:
     """Sign and store the checkpoint of a tree that extends the newest one."""
     size, root = frontier.size, frontier.root()
     if newest is not None:
-        path = log_rules.consistency_path(tree.source_stored(size), newest.size, size)
+        path = log_rules.consistency_path(source, newest.size, size)
         if size <= newest.size or not log_rules.consistency_verify(newest.size, size, bytes(newest.root), root, path):
             raise Stopped("tree_inconsistent", f"the tree of {size} entries does not extend that of {newest.size}")
     keys = SigningKey.objects.filter(use=KeyUse.LOG, revoked__isnull=True, secret_sealed__isnull=False)

@@ -294,6 +294,15 @@ class FairTable:
         self.reveal(numbers, self.play(numbers))
         self.merge()
 
+    def unplayed_round(self, *numbers: int) -> None:
+        """Take one round from commitment to reveal with a made-up transcript, for tests that need only its records."""
+        self.open()
+        self.merge()
+        self.dealt(self.roster(self.seats(*numbers)))
+        outcome = {"reason": "out", "shares": {str(numbers[0]): 1}, "ranking": [[number] for number in numbers]}
+        self.reveal(numbers, Played([], "ab" * 32, outcome, {numbers[0]: 1}, self.now_ms))
+        self.merge()
+
     def bundle(self, round_id: UUID | None = None) -> dict[str, Any]:
         """Return the audit bundle of a round."""
         round_id = round_id or self.round_id

@@ -16,7 +16,7 @@ from apps.fairness.protocol import notes, tiles
 from apps.fairness.protocol.trust import trust_read
 from tests.fairness.table import FairTable
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 FOREVER = "public, max-age=31536000, immutable"
 
@@ -25,7 +25,7 @@ FOREVER = "public, max-age=31536000, immutable"
 def ended() -> FairTable:
     """Return a table with a round that ended and is merged."""
     table = FairTable(entropy="open")
-    table.whole_round(0, 1)
+    table.unplayed_round(0, 1)
     return table
 
 

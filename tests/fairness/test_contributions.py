@@ -10,7 +10,7 @@ import pytest
 from apps.fairness import errors, services
 from tests.fairness.table import FairTable, SeatHands
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 LATE_MS = 1_776_197_898_000
 """Time of the beacon round that a close record of 1776197891250 binds with margin 2."""

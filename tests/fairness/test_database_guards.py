@@ -20,7 +20,7 @@ Run = Callable[[str], Any]
 def ended() -> FairTable:
     """Return a table with a round that ended and is merged."""
     table = FairTable(entropy="open")
-    table.whole_round(0, 1)
+    table.unplayed_round(0, 1)
     return table
 
 

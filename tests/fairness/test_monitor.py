@@ -43,7 +43,7 @@ def monitor(live_server: Any, tmp_path: Path, client: Any) -> Monitor:
 
 def test_follows_rounds_of_all_modes_voids_and_new_keys(monitor: Monitor) -> None:
     assert monitor.look(START_MS) == (3, PASS)
-    FairTable(entropy="none").whole_round(0, 1)
+    FairTable(entropy="none").unplayed_round(0, 1)
     ceremony(START_MS).rotate(KeyUse.RECORDS, reason="scheduled")
     sealed = FairTable(entropy="sealed")
     sealed.open()
@@ -56,8 +56,8 @@ def test_follows_rounds_of_all_modes_voids_and_new_keys(monitor: Monitor) -> Non
     sealed.void(stage="close", reason="entropy_missing", fault="seat:1", entropies=rows)
     sealed.merge()
     table = FairTable(entropy="open")
-    table.whole_round(0, 1, 2)
-    table.whole_round(0, 1, 2)
+    table.unplayed_round(0, 1, 2)
+    table.unplayed_round(0, 1, 2)
     assert monitor.look(table.now_ms) == (17, PASS)
 
 
@@ -73,7 +73,7 @@ def test_sees_a_round_that_never_ends(monitor: Monitor) -> None:
 
 
 def test_sees_a_log_that_was_rolled_back(monitor: Monitor, administrator: psycopg.Connection) -> None:
-    FairTable(entropy="none").whole_round(0, 1)
+    FairTable(entropy="none").unplayed_round(0, 1)
     assert monitor.look(START_MS + 600_000) == (6, PASS)
     with administrator.transaction():
         administrator.execute("SET LOCAL session_replication_role = replica")
@@ -83,5 +83,5 @@ def test_sees_a_log_that_was_rolled_back(monitor: Monitor, administrator: psycop
         administrator.execute("UPDATE fairness_log SET size = 3")
     tree.forget_all()
     for _ in range(2):
-        FairTable(entropy="none").whole_round(0, 1)
+        FairTable(entropy="none").unplayed_round(0, 1)
     assert monitor.look(START_MS + 600_000)[1] == "log_root"

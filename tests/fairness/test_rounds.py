@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from apps.fairness import dealer, errors, selectors, services
 from apps.fairness.models import FairRound, Generation, Record
 from apps.fairness.protocol.cards import check_opening
+from apps.fairness.protocol.streams import KeySchedule
 from apps.fairness.protocol.trust import trust_read
 from apps.fairness.protocol.verify import verify_bundles
 from tests.fairness.table import FairTable, in_threads
@@ -364,6 +365,19 @@ class TestDealing:
             dealer.chance(table.round_id)
         with django_assert_num_queries(1):
             dealer.chance(table.round_id).uniform("start-colour", 4)
+
+    def test_remembers_a_bounded_number_of_rounds(self) -> None:
+        schedule = KeySchedule(bytes(32), bytes(16))
+        rounds = dealer._Rounds(2)
+        first, second, third = (UUID(int=number) for number in range(3))
+        rounds.add(first, schedule, ())
+        rounds.add(second, schedule, ())
+        assert rounds.get(first) is not None
+        rounds.add(third, schedule, ())
+        assert rounds.get(second) is None, "the one that was not asked for the longest goes"
+        assert rounds.get(first) is not None
+        rounds.drop(first)
+        assert rounds.get(first) is None
 
     @pytest.mark.parametrize("stream", ["deck", "first-seat", "card-salt"])
     def test_gives_the_rules_no_stream_of_its_own(self, table: FairTable, stream: str) -> None:

@@ -95,6 +95,9 @@ class TestSettings:
             ("SEALDECK_KEK_ID", "other", "fairness.E002"),
             ("SEALDECK_LOG_ORIGIN", "a b", "fairness.E003"),
             ("SEALDECK_WITNESS_QUORUM", 1, "fairness.E004"),
+            ("SEALDECK_WITNESSES", [{"vkey": "x", "url": "http://127.0.0.1"}], "fairness.E007"),
+            ("SEALDECK_WITNESSES", [{"url": "http://127.0.0.1"}], "fairness.E007"),
+            ("SEALDECK_WITNESSES", ["x"], "fairness.E007"),
         ],
     )
     def test_are_checked_at_the_start(self, settings: Any, name: str, value: Any, code: str) -> None:

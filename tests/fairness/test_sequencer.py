@@ -112,11 +112,7 @@ class TestMerging:
 
     def test_counts_endings_as_they_are_merged(self) -> None:
         voided_round()
-        table = FairTable(entropy="none")
-        table.open()
-        table.dealt(table.roster(table.seats(0, 1)))
-        table.reveal([0, 1], table.play([0, 1]))
-        tick()
+        FairTable(entropy="none").unplayed_round(0, 1)
         rows = {(row.ending, row.reason): row.rounds for row in Tally.objects.all()}
         assert rows == {("void", "not_started"): 1, ("reveal", ""): 1}
         assert sum(row["share_ppm"] for row in selectors.statistics()) == 1_000_000
