@@ -1,4 +1,7 @@
-"""Build dist/sealdeck-verify.pyz and print its digest: `make verifier`.  What it is made of: apps.fairness.verify.archive."""
+"""Build dist/sealdeck-verify.pyz and print its digest: `make verifier`.
+
+What it is made of: apps.fairness.verify.archive.
+"""
 
 from __future__ import annotations
 

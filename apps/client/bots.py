@@ -211,12 +211,11 @@ async def run(config: dict[str, Any], *, base_url: str, pace_s: float) -> None:
     """Play with all bots of a configuration until cancelled."""
     async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None)) as http:
         operator = AsyncOperatorClient(base_url, config["api_key"], http=http)
-        first = AsyncPlayerClient(base_url, config["api_key"], http=http)
         house = House(
             base_url=base_url,
             api_key=config["api_key"],
             currency=config["currency"],
-            trust=trust_read((await first.trust())["trust"]),
+            trust=await _trust(AsyncPlayerClient(base_url, config["api_key"], http=http)),
             pace_s=pace_s,
             say=lambda line: print(line, flush=True),
         )
@@ -236,6 +235,16 @@ async def run(config: dict[str, Any], *, base_url: str, pace_s: float) -> None:
             )
             reporting.add(row["table_id"])
         await asyncio.gather(*(one.play_for_ever() for one in bots))
+
+
+async def _trust(anybody: AsyncPlayerClient) -> Trust:
+    """Ask the server what to believe of it, however long it takes to answer."""
+    while True:
+        try:
+            return trust_read((await anybody.trust())["trust"])
+        except ClientError as problem:
+            print(f"bots: wait for the server, {problem}", file=sys.stderr, flush=True)
+            await asyncio.sleep(START_OVER_S)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

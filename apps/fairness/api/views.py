@@ -6,6 +6,8 @@ whatever depends on it, is asked for anew each time.
 
 from __future__ import annotations
 
+from functools import cache
+from hashlib import sha256
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -33,6 +35,7 @@ from apps.fairness.api.serializers import (
 from apps.fairness.errors import LogUnavailable, TileUnknown
 from apps.fairness.protocol.errors import TileError
 from apps.fairness.protocol.tiles import tile_path_read
+from apps.fairness.verify.archive import NAME, build
 
 FOREVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
@@ -102,6 +105,46 @@ class TrustFileView(FairnessView):
     def get(self, request: Request) -> Response:
         """Return the trust file alone; the warning is in the header ``Sealdeck-Warning``."""
         return Response(selectors.trust(), headers={"Sealdeck-Warning": TRUST_WARNING})
+
+
+class VerifierView(FairnessView):
+    """The verifier, as this server would be checked with."""
+
+    @extend_schema(
+        tags=TAG,
+        operation_id="fairness_verifier",
+        auth=[],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Return `sealdeck-verify.pyz`; its SHA-256 is in the header `Digest-SHA-256` and at `.sha256`.
+
+        It is the published file, byte for byte; compare the digest with one from elsewhere before you trust it.
+        """
+        data, digest = _verifier()
+        headers = {"Digest-SHA-256": digest, "Content-Disposition": f'attachment; filename="{NAME}"'}
+        return HttpResponse(data, content_type="application/octet-stream", headers={"Cache-Control": ANEW, **headers})
+
+
+class VerifierDigestView(FairnessView):
+    """The digest of the verifier."""
+
+    @extend_schema(
+        tags=TAG,
+        operation_id="fairness_verifier_digest",
+        auth=[],
+        responses={(200, "text/plain"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Return the SHA-256 of `sealdeck-verify.pyz` in the form that `sha256sum -c` reads."""
+        _, digest = _verifier()
+        return HttpResponse(f"{digest}  {NAME}\n", content_type="text/plain", headers={"Cache-Control": ANEW})
+
+
+@cache
+def _verifier() -> tuple[bytes, str]:
+    data = build()
+    return data, sha256(data).hexdigest()
 
 
 class CheckpointView(FairnessView):

@@ -10,8 +10,8 @@ READERS = "sealdeck_readonly, sealdeck_support, sealdeck_auditor"
 
 ROUND_COLUMNS = (
     "id, table_id, operator_id, index, game, rules, numbers, match_id, match_opener, status, seq, head, desk,"
-    " last_at_ms, offset_ms, wake_at_ms, advanced, opener, beacon_round, pot_minor, fee_minor, outcome, opened_ms, closed_ms,"
-    " dealt_ms, ended_ms"
+    " last_at_ms, offset_ms, wake_at_ms, advanced, opener, beacon_round, pot_minor, fee_minor, outcome,"
+    " opened_ms, closed_ms, dealt_ms, ended_ms"
 )
 SEAT_COLUMNS = (
     "id, table_id, number, player_id, is_ready, is_away, stands_up, in_match, seat_pk, timeouts_row, rounds_missed,"
