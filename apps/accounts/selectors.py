@@ -57,6 +57,11 @@ def operator_get(*, operator_id: UUID) -> Operator:
     return operator
 
 
+def operator_by_name(*, name: str) -> Operator | None:
+    """Return the operator of a name, which is unique."""
+    return Operator.objects.filter(name=name).first()
+
+
 def operator_is_active(*, operator_id: UUID) -> bool:
     """Tell whether new rounds of the operator may begin."""
     return Operator.objects.filter(pk=operator_id, status=OperatorStatus.ACTIVE).exists()

@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from apps.accounts.models import Operator
+from apps.accounts.selectors import operator_by_name
 from apps.accounts.services import key_create, operator_create, player_upsert
 from apps.games import registry
 from apps.tables.models import Table
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         self.stdout.write(f"demo: {len(demo['tables'])} tables, {len(demo['bots'])} bots, credentials in {path}")
 
     def _demo(self, known: dict[str, Any]) -> dict[str, Any]:
-        operator = Operator.objects.filter(name=OPERATOR).first()
+        operator = operator_by_name(name=OPERATOR)
         if operator is None:
             operator, key = operator_create(name=OPERATOR)
         elif known.get("operator_id") == str(operator.pk):
