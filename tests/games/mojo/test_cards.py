@@ -46,7 +46,8 @@ def test_only_the_highest_card_of_each_colour_counts(cards: str, points: int) ->
 
 def test_the_constants_of_the_rules_version() -> None:
     spec = GAME.spec
-    assert (spec.slug, spec.rules, spec.seats_min, spec.seats_max) == ("mojo", "mojo/1", 2, 8)
+    assert (spec.slug, spec.title, spec.rules) == ("mojo", "Mojo", "mojo/1")
+    assert (spec.seats_min, spec.seats_max) == (2, 8)
     assert spec.clocks == {"turn_ms": 15_000, "turn_cap": 500, "round_cap": 30, "target": 50}
     assert [(option.name, option.default, option.allowed) for option in spec.options] == [("piles", 1, (1, 2))]
     assert spec.streams == ("reshuffle/n",)

@@ -91,6 +91,14 @@ class TestFall:
         assert table.hand(0) == "PASS#1 SG#1 SG#2 SB#1"
         assert [action.get("card") for action in table.legal(0)] == ["SG#1", "SG#1", "SG#2", "SG#2", "SB#1", "SB#1"]
 
+    def test_forgets_the_drawn_card_so_that_every_card_may_start_the_new_tower(self) -> None:
+        table = arranged({0: "SP#1", 1: "LB#1"}, "SPf0", tremor=0, deck="SG#1 PASS#1 MG#1 MB#1")
+        table.act(0, DRAW)
+        assert names(table.act(0, stack("SG#1", "SG")))[-1] == "clock_changed"
+        assert table.view(0)["board"]["drawn"] is None
+        assert {action["card"] for action in table.legal(0)} == {"SP#1", "MG#1", "MB#1"}
+        assert names(table.act(0, stack("SP#1", "SP")))[:2] == ["played", "placed"]
+
     def test_rebuild_takes_any_block_or_combo_card_and_nothing_else(self) -> None:
         """Corner case 20."""
         table = arranged({0: "PASS#1 REV#1 AG#1 ANYD#1", 1: "LB#1"}, rebuilding=True)

@@ -88,7 +88,8 @@ def test_everything_is_shown_to_everybody_once_the_round_is_over() -> None:
 
 def test_the_constants_of_the_rules_version() -> None:
     spec = GAME.spec
-    assert (spec.slug, spec.rules, spec.seats_min, spec.seats_max) == ("wonky", "wonky/1", 2, 8)
+    assert (spec.slug, spec.title, spec.rules) == ("wonky", "Wonky", "wonky/1")
+    assert (spec.seats_min, spec.seats_max) == (2, 8)
     assert spec.clocks == {"turn_ms": 20_000, "turn_cap": 300}
     assert [(o.name, o.default, o.allowed) for o in spec.options] == [("tower", "shaky", ("shaky", "steady"))]
     assert spec.streams == ("tremor/n", "reshuffle/n")
