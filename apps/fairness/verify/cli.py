@@ -52,9 +52,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--url", metavar="BASE", help="fetch bundles from this server")
     made.add_argument("--round", metavar="ID", help="with --url: the bundle of one round")
     made.add_argument("--table", metavar="ID", help="with --url: all rounds of a table, none of them left out")
-    made.add_argument(
-        "--log", metavar="BASE", help="follow the log of this server instead, or check one in a file"
-    )
+    made.add_argument("--log", metavar="BASE", help="follow the log of this server instead, or check one in a file")
     made.add_argument("--state", metavar="FILE", default=STATE_DEFAULT, help="with --log: what was seen (%(default)s)")
     made.add_argument("--trust", metavar="FILE", help="the keys and witnesses you believe")
     made.add_argument("--no-rules", action="store_true", help="do not play the rounds again by their rules")

@@ -23,6 +23,9 @@ TIMEOUT_S: Final = 30
 RESPONSE_BYTES_MAX: Final = 64 * 1024 * 1024
 """Longest single answer of a server, in bytes; tables are read line by line."""
 
+PAGED: Final = "X-Rounds"
+"""A server that sends a table's rounds in parts names with this header how many there are in each."""
+
 _id = re.compile(r"[0-9A-Fa-f-]{32,36}", re.ASCII).fullmatch
 
 
@@ -103,17 +106,36 @@ def round_lines(base: str, round_: str) -> Iterator[Line]:
 
 
 def table_lines(base: str, table: str) -> Iterator[Line]:
-    """Give the bundles of all rounds of a table from a server, which sends them as JSON Lines.
+    """Give the bundles of all rounds of a table from a server, which sends them as JSON Lines, some at a time.
 
     Raises:
         SourceError: the server cannot be reached, or has no such table.
     """
     url = f"{_base(base)}/v1/fairness/tables/{_checked_id(table)}/bundles"
+    page, before = url, -1
+    while True:
+        last = b""
+        try:
+            with _open(page) as answer:
+                parts = answer.headers.get(PAGED) is not None
+                for line in stream_lines(page, answer):
+                    last = line.data
+                    yield line
+        except (OSError, http.client.HTTPException) as problem:
+            raise SourceError(f"{page}: {_reason(problem)}") from problem
+        index = _index(last)
+        if not parts or index is None or index <= before:
+            return
+        page, before = f"{url}?from={index + 1}", index
+
+
+def _index(line: bytes) -> int | None:
+    """Return the index of a round at its table, as its bundle says."""
     try:
-        with _open(url) as answer:
-            yield from stream_lines(url, answer)
-    except (OSError, http.client.HTTPException) as problem:
-        raise SourceError(f"{url}: {_reason(problem)}") from problem
+        index = json.loads(line)["records"][0]["body"]["index"]
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return None
+    return index if type(index) is int else None
 
 
 def fetch(url: str) -> bytes:

@@ -21,6 +21,7 @@ class Pages:
         self.pages: dict[str, bytes] = {}
         self.asked: list[str] = []
         self.only_full_tiles = False
+        self.headers: dict[str, str] = {}
 
     def answer(self, path: str) -> bytes | None:
         """Return what stands at a path; None where nothing does."""
@@ -47,6 +48,8 @@ def serving(pages: Pages) -> Iterator[str]:
         def do_GET(self) -> None:
             data = pages.answer(self.path)
             self.send_response(404 if data is None else 200)
+            for name, value in pages.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data or b"")
 

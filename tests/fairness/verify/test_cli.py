@@ -208,6 +208,29 @@ def test_a_round_and_a_table_from_a_server(trust: str, capsys: pytest.CaptureFix
     assert main(["--url", "file:///etc", "--round", first["round"]]) == 2
 
 
+def test_a_table_that_comes_in_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    house, pages, lines, prev = House(), Pages(), [], ""
+    pages.headers["X-Rounds"] = "2"
+    for index in range(5):
+        void = {"reason": "not_started", "fault": "none"}
+        played = house.play(index=index, prev=prev, stop="open", void=void)
+        prev = played.terminal
+        lines.append(bundle_encode(played.bundle) + b"\n")
+    table = played.records[0].body["table"]
+    path = f"/v1/fairness/tables/{table}/bundles"
+    pages.pages[path] = b"".join(lines[:2])
+    pages.pages[f"{path}?from=2"] = b"".join(lines[2:4])
+    pages.pages[f"{path}?from=4"] = lines[4]
+    pages.pages[f"{path}?from=5"] = b""
+    with serving(pages) as base:
+        arguments = ["--trust", trust_of(house, tmp_path / "trust.json"), "--url", base, "--json", "--table", table]
+        assert main(arguments) == 0
+        assert [row["verdict"] for row in objects(capsys)] == ["pass"] * 5
+        pages.pages[f"{path}?from=2"] = lines[1]
+        assert main(arguments) == 0
+        assert len(objects(capsys)) == 3
+
+
 def test_every_code_has_a_meaning() -> None:
     assert set(meanings.BUNDLE) == set(FAILURES)
     assert set(meanings.CANNOT) == set(CANNOT)
