@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from apps.fairness import selectors as fairness
+from apps.fairness.protocol.bundle import bundle_encode
 from apps.history.models import Entry
 
 
@@ -63,6 +64,7 @@ def bundle(*, round_id: UUID, with_transcript: bool = True) -> dict[str, Any]:
 
 
 def bundles(*, round_ids: Iterable[UUID]) -> Iterator[str]:
-    """Yield the bundles of many ended rounds as JSON Lines, one at a time."""
+    """Yield the bundles of many ended rounds as JSON Lines, one at a time; canonical, which verifiers read fastest."""
     for round_id in round_ids:
-        yield json.dumps(bundle(round_id=round_id), separators=(",", ":")) + "\n"
+        entries = [entry.body.encode() for entry in transcript(round_id=round_id)]
+        yield bundle_encode(bundle(round_id=round_id, with_transcript=False), entries).decode() + "\n"
