@@ -8,10 +8,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from apps.core.api import service
 
-API = [
-    path("", include(f"apps.{name}.api.urls"))
-    for name in ("accounts", "wallets", "fairness", "tables", "webhooks")
-]
+API = [path("", include(f"apps.{name}.api.urls")) for name in ("accounts", "wallets", "fairness", "tables", "webhooks")]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include(API)),
     path("health/live", service.live),

@@ -90,7 +90,7 @@ class Postgres:
                 f"PostgreSQL does not run as root and there is no user {UNPRIVILEGED!r}: run as another user."
             ) from None
         self.home.mkdir(parents=True, exist_ok=True)
-        reach = ["/bin/sh", "-c", '"$1" --version && cd "$2"', "sh", self.binaries / "postgres", self.home.parent]
+        reach: list[str | Path] = ["/bin/sh", "-c", '"$1" --version && cd "$2"', "sh", self.binaries / "postgres", self.home.parent]
         if self._run(reach, check=False, cwd=Path("/")).returncode == 0:
             return
         link = self.home / "elsewhere"

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONTRACT = "importlinter:contract:"
-MODELS = ("accounts", "backoffice", "core", "fairness", "history", "tables", "wallets", "webhooks")
+MODELS = ("accounts", "core", "fairness", "history", "tables", "wallets", "webhooks")
 
 VIOLATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "layers": {

@@ -70,13 +70,18 @@ class TestSupervisor:
         assert said == ["1 s.", "2 s.", "4 s.", "8 s.", "16 s.", "30 s.", "30 s."]
 
     def test_stops_the_last_one_first(self, supervisor: Supervisor, tmp_path: Path) -> None:
-        stopped: list[str] = []
+        log = tmp_path / "order"
+        program = (
+            "import signal, sys, time\n"
+            "def end(*_): open(sys.argv[1], 'a').write(sys.argv[2] + ' '); sys.exit()\n"
+            "signal.signal(signal.SIGTERM, end)\n" + FOR_EVER
+        )
         for name in ("first", "second", "third"):
-            child = supervisor.add(python(name, FOR_EVER, tmp_path))
-            stop = child.stop
-            child.stop = lambda name=name, stop=stop, **_: (stopped.append(name), stop())  # type: ignore[method-assign,misc]
+            command = [sys.executable, "-c", program, str(log), name]
+            child = supervisor.add(Child(name, command, log=tmp_path / name))
+            child.wait_ready("it to print", lambda child=child: "up" in child.log.read_text())  # type: ignore[misc]
         supervisor.stop()
-        assert stopped == ["third", "second", "first"]
+        assert log.read_text().split() == ["third", "second", "first"]
 
 
 class TestChild:
