@@ -49,7 +49,7 @@ class InsufficientFunds(ApplicationError):
     title = "The available balance is less than the amount."
 
 
-class LimitExceeded(ApplicationError):
+class BalanceTooLarge(ApplicationError):
     """The balance would pass the largest integer that JSON readers keep exact."""
 
     code = "balance_too_large"

@@ -19,12 +19,12 @@ from apps.wallets.errors import (
     AmountInvalid,
     ApprovalDecided,
     ApprovalNotFound,
+    BalanceTooLarge,
     CurrencyTaken,
     CurrencyUnknown,
     HoldNotActive,
     HoldNotFound,
     InsufficientFunds,
-    LimitExceeded,
     RoundSettled,
     SamePerson,
     TestPlayerMoney,
@@ -92,7 +92,7 @@ class TestTransfers:
             (AccountFrozen, "debit", shut, 5, {}),
             (AccountFrozen, "credit", shut, 5, {}),
             (InsufficientFunds, "debit", rich, 56, {}),
-            (LimitExceeded, "credit", full, 1, {}),
+            (BalanceTooLarge, "credit", full, 1, {}),
         ]
         for refusal, verb, player, amount, other in rows:
             before = written()

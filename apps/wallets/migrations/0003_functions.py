@@ -142,7 +142,7 @@ BEGIN
         RETURN;
     END IF;
     IF direction > 0 AND present.posted + p_amount > 9007199254740991 THEN
-        RETURN QUERY SELECT 'limit_exceeded', NULL::uuid, present.available;
+        RETURN QUERY SELECT 'balance_too_large', NULL::uuid, present.available;
         RETURN;
     END IF;
     INSERT INTO wallets_tx (id, operator_id, kind, external_id, request_sha256, actor, reason)

@@ -13,9 +13,9 @@ from apps.wallets import selectors
 from apps.wallets.errors import (
     AccountFrozen,
     AmountInvalid,
+    BalanceTooLarge,
     CurrencyUnknown,
     InsufficientFunds,
-    LimitExceeded,
     TestPlayerMoney,
     TransactionConflict,
 )
@@ -30,7 +30,7 @@ def wallet_credit(
     """Put an amount on a player's account.
 
     Raises:
-        AmountInvalid, CurrencyUnknown, PlayerNotFound, PlayerClosed, TestPlayerMoney, AccountFrozen, LimitExceeded,
+        AmountInvalid, CurrencyUnknown, PlayerNotFound, PlayerClosed, TestPlayerMoney, AccountFrozen, BalanceTooLarge,
         TransactionConflict: nothing was written.
     """
     return _transfer(TxKind.CREDIT, operator_id, player_id, currency, amount_minor, external_id, actor)
@@ -74,8 +74,8 @@ def _transfer(
             return _same(tx_id, kind, operator_id, player_id, currency, amount_minor)
         case "insufficient_funds":
             raise InsufficientFunds(pointer="/amount_minor", available_minor=available, currency=currency)
-        case "limit_exceeded":
-            raise LimitExceeded(pointer="/amount_minor")
+        case "balance_too_large":
+            raise BalanceTooLarge(pointer="/amount_minor")
         case "account_frozen":
             raise AccountFrozen(pointer="/player_id")
         case "player_not_found":

@@ -1,0 +1,1 @@
+"""Routes of events and webhook endpoints."""
