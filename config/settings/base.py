@@ -152,6 +152,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "fairness-sequence": every("fairness.sequence", 0.2),
     "fairness-beacon": every("fairness.beacon", 1),
     "fairness-cosign": every("fairness.cosign", 1),
+    "wallets-holds": every("wallets.holds_expire", 5),
+    "wallets-seal": every("wallets.seal", 30),
+    "wallets-check": every("wallets.check", 300),
+    "wallets-daily": every("wallets.daily_files", 600),
+    "webhooks-deliver": every("webhooks.deliver", 1),
 }
 
 LOGGING = logs.configuration(env.str("SEALDECK_LOG_LEVEL", default="INFO"))
@@ -170,6 +175,12 @@ SEALDECK_LOG_ANCHOR_FILE = env.str("SEALDECK_LOG_ANCHOR_FILE", default="")
 SEALDECK_WITNESSES: list[dict[str, str]] = env.json("SEALDECK_WITNESSES", default=[])
 SEALDECK_WITNESS_QUORUM = env.int("SEALDECK_WITNESS_QUORUM", default=0)
 SEALDECK_BEACON_URLS: list[str] = env.list("SEALDECK_BEACON_URLS", default=[])
+
+# Keys of the ledger and of webhooks (32 bytes, hex); derived from SECRET_KEY where they are not set.
+SEALDECK_LEDGER_KEY = env.str("SEALDECK_LEDGER_KEY", default="")
+SEALDECK_WEBHOOK_KEY = env.str("SEALDECK_WEBHOOK_KEY", default="")
+# Networks that webhooks may go to though they are not public, also without TLS: for trying out only.
+SEALDECK_WEBHOOK_NETWORKS: list[str] = env.list("SEALDECK_WEBHOOK_NETWORKS", default=[])
 
 SEALDECK_SANDBOX = env.bool("SEALDECK_SANDBOX", default=False)
 SEALDECK_REQUIRE_SIGNATURES = env.bool("SEALDECK_REQUIRE_SIGNATURES", default=False)
@@ -216,3 +227,6 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False},
 }
+
+# What the ledger's check asks for what a round should have paid.
+SEALDECK_ROUND_AUDIT = "apps.tables.audit.round_audit"
