@@ -8,7 +8,8 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
+from hypothesis import settings as profile
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -172,10 +173,11 @@ class Machine(RuleBasedStateMachine):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_ledger_does_what_the_model_does() -> None:
+def test_the_ledger_does_what_the_model_does(settings: Any) -> None:
+    settings.SEALDECK_ROUND_AUDIT = ""
     run_state_machine_as_test(
         Machine,
-        settings=settings(
+        settings=profile(
             max_examples=EXAMPLES,
             stateful_step_count=STEPS,
             deadline=None,
