@@ -9,7 +9,8 @@ import pytest
 
 from apps.fairness.protocol.verify import verify_bundles
 from tests.fairness.protocol.cases import Build, Case, body, bundle, change, drop, each, entries, ids, plan, put
-from tests.fairness.protocol.house import Body, House, hidden
+from tests.fairness.protocol.house import Body, House
+from tests.fairness.protocol.scripts import hidden
 from tests.fairness.protocol.toy import DECK, Toy
 
 HASH = "11" * 32

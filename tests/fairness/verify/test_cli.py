@@ -136,7 +136,7 @@ def test_rules_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["--no-rules", path]) == 0
     assert "rules not replayed" not in capsys.readouterr().out
     assert main([path]) == 0
-    assert "rules not replayed: the game sample is not known here" in capsys.readouterr().out
+    assert "rules not replayed: sample/1 is not known here" in capsys.readouterr().out
 
 
 def test_gaps_are_named_when_asked_for(tmp_path: Path, trust: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,7 +96,7 @@ def _version(entry: Any) -> str | None:
     return None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _keys_read(data: bytes) -> tuple[Signed, ...]:
     keys = []
     for entry in canonical.decode(data):
@@ -127,7 +127,7 @@ def keys_check(round_: Round) -> None:
             round_.fail("record_signature", f"{where}.sig", f"not the signature of key {record.kid} over this body")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _ring(keys: tuple[Signed, ...], indexes: tuple[int, ...], root: bytes | None) -> tuple[KeyRing, int, str | None]:
     ring = KeyRing(root)
     if not keys:

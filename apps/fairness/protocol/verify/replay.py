@@ -26,17 +26,22 @@ class _Differs(Exception):
         self.text = text
 
 
-def game_known(settings: Settings, slug: str) -> Game[Any] | None:
-    """Return the rules of a game; None where they are not known here."""
-    given = settings.games.get(slug)
-    if given is None and slug in registry.slugs():
-        given = registry.game(slug)
-    return given
+def game_known(settings: Settings, rules: str) -> Game[Any] | None:
+    """Return the rules of a version, ``slug/number``; None where they are not known here."""
+    given = settings.games.get(rules.partition("/")[0])
+    if given is not None and given.spec.rules == rules:
+        return given
+    try:
+        return registry.by_rules(rules)
+    except KeyError:
+        return None
 
 
-def is_match_game(settings: Settings, slug: str) -> bool:
-    """Tell whether a game's pot spans several rounds."""
-    game = game_known(settings, slug)
+def is_match_game(settings: Settings, rules: str) -> bool:
+    """Tell whether the pot of a game spans several rounds."""
+    game, slug = game_known(settings, rules), rules.partition("/")[0]
+    if game is None and slug in registry.slugs():
+        game = registry.game(slug)
     return game.spec.match_game if game is not None else slug == "mojo"
 
 
@@ -47,13 +52,9 @@ def rules_check(round_: Round) -> None:
         return
     if round_.schedule is None or 0 not in round_.trees:
         return
-    slug, version = opened["game"], opened["rules"]
-    game = game_known(round_.settings, slug)
+    game = game_known(round_.settings, opened["rules"])
     if game is None:
-        round_.findings.note(f"rules not replayed: the game {slug} is not known here")
-        return
-    if game.spec.rules != version:
-        round_.findings.note(f"rules not replayed: {version} is not the version known here, {game.spec.rules}")
+        round_.findings.note(f"rules not replayed: {opened['rules']} is not known here")
         return
     try:
         _replay(round_, game, round_.schedule.chance())

@@ -163,7 +163,7 @@ def _round_named(value: Any) -> str | None:
 
 
 def _all_checks(round_: Round) -> None:
-    round_.match_game = is_match_game(round_.settings, round_.open["game"])
+    round_.match_game = is_match_game(round_.settings, round_.open["rules"])
     keys_check(round_)
     log_check(round_)
     story_check(round_)
