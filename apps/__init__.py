@@ -1,1 +1,1 @@
-"""Sealdeck's applications; docs/architecture.md says what each may know."""
+"""Sealdeck's applications; docs/developers/architecture.md says what each may know."""

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from apps.accounts.errors import OperatorNotFound, PlayerNotFound
 from apps.accounts.limits import Limit, LimitEntry, limit_at
@@ -186,6 +186,14 @@ def session_is_live(principal: PlayerPrincipal) -> bool:
         token_version=principal.token_version,
         player__token_version=principal.token_version,
     ).exists()
+
+
+def sessions_live(session_ids: Collection[UUID]) -> set[UUID]:
+    """Return those of the sessions that have not been revoked, in one query."""
+    rows = PlayerSession.objects.filter(
+        pk__in=session_ids, revoked_at_ms=None, token_version=F("player__token_version")
+    )
+    return set(rows.values_list("pk", flat=True))
 
 
 SESSION_LIVE_SQL = """

@@ -117,6 +117,12 @@ def records(round_id: UUID) -> list[dict[str, Any]]:
     return [json.loads(bytes(entry)) for entry in rows]
 
 
+def generation_said(round_id: UUID, gen: int) -> dict[str, Any]:
+    """Return what the event that made a generation says of it: ``n`` and ``root``."""
+    row = Generation.objects.only("n", "root").get(round_id=round_id, gen=gen)
+    return {"n": row.n, "root": bytes(row.root).hex()}
+
+
 def round_records(round_id: UUID) -> list[dict[str, Any]]:
     """Return the round's log entries in order with their hash and place in the log.
 

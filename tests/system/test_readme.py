@@ -16,7 +16,7 @@ def session() -> str:
     """Return the shell block of README that begins with the key."""
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     [found] = [block for block in blocks if block.startswith("KEY=")]
-    return found.split("\n", 1)[1]
+    return str(found).split("\n", 1)[1]
 
 
 class TestReadme:

@@ -134,7 +134,7 @@ class Place:
     def turn(self) -> int:
         """Return the seat whose turn it is."""
         game, state = self.state()
-        return min(game.actors(state))
+        return int(min(game.actors(state)))
 
     def legal(self, number: int) -> tuple[Action, ...]:
         """Return what a seat may do."""

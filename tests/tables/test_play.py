@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def call(token: str, method: str, path: str, body: Any = None, **headers: str) -> Any:
     """Send a request and return the answer."""
-    data = b"" if body is None else json.dumps(body)
+    data = "" if body is None else json.dumps(body)
     headers = {"authorization": f"Bearer {token}", **headers}
     return APIClient().generic(method, f"/v1{path}", data, content_type="application/json", headers=headers)
 

@@ -29,7 +29,7 @@ class GameOptionSerializer(serializers.Serializer[Any]):
     """An option of a game."""
 
     name = serializers.CharField()
-    default = serializers.JSONField()  # type: ignore[assignment]  # hides nothing: a declared field
+    default = serializers.JSONField()
     allowed = serializers.ListField(child=serializers.JSONField())
     about = serializers.CharField()
 

@@ -51,6 +51,7 @@ from apps.tables.errors import NotDealtIn, SpectatorsNotAllowed
 from apps.tables.models import Round, Table
 from apps.tables.services import play, seats, tables
 from apps.tables.services.seats import Contribution
+from apps.tables.tickets import Ticket
 
 PAGE_MAX = 200
 
@@ -278,15 +279,14 @@ class FollowView(ApiView):
         table = table_seen(request, table_id)
         principal = principal_of(request)
         player_id = principal.player_id if isinstance(principal, PlayerPrincipal) else None
+        session_id = principal.session_id if isinstance(principal, PlayerPrincipal) else None
         seat = None if player_id is None else selectors.seat_of(table_id=table_id, player_id=player_id)
         if seat is None and not table.spectators_allowed and player_id is not None:
             raise SpectatorsNotAllowed
         answer = HttpResponseRedirect(
             tickets.address(
                 route=self.route,
-                table_id=table_id,
-                player_id=player_id,
-                operator_id=principal.operator_id,
+                ticket=Ticket(table_id, principal.operator_id, player_id, session_id),
                 query=request.META.get("QUERY_STRING", ""),
                 now_ms=clock.now_ms(),
             )

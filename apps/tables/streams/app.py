@@ -40,7 +40,7 @@ ROUTE = re.compile(r"/v1/tables/([0-9a-f-]{36})/(stream|events)\Z")
 STREAMS_MAX = 5_000
 """Streams one process serves; more are sent away and try another process."""
 HEARTBEAT_S = 10.0
-RENEW_S = 10.0
+RENEW_S = 5.0
 SEND_MAX_S = 15.0
 """A follower who takes longer for one message is dropped."""
 WAIT_MAX_S = 25
@@ -79,10 +79,12 @@ class Gone(Exception):
 class Follower:
     """One viewer of one table, and how far it has read."""
 
-    def __init__(self, tail: Tail, player_id: UUID | None, cursor: Cursor) -> None:
+    def __init__(self, tail: Tail, player_id: UUID | None, session_id: UUID | None, cursor: Cursor) -> None:
         self.tail = tail
         self.player_id = player_id
+        self.session_id = session_id
         self.cursor = cursor
+        self.revoked = asyncio.Event()
         self._told_table: tuple[int, bool] | None = None
         self._dealt: dict[UUID, int | None] = {}
 
@@ -211,7 +213,7 @@ class Streams:
         tail = await self._tails.join(table_id)
         try:
             cursor = _cursor(after) if after else await in_thread(reading.begin, table_id)
-            follower = Follower(tail, ticket.player_id, cursor)
+            follower = Follower(tail, ticket.player_id, ticket.session_id, cursor)
             if route == "stream":
                 await self._stream(follower, receive, send)
             else:
@@ -232,7 +234,7 @@ class Streams:
                 ],
             },
         )
-        closed = asyncio.ensure_future(_closed(receive))
+        closed = asyncio.ensure_future(_closed(receive, follower.revoked))
         self._open[follower] = None
         metrics.STREAMS.set(len(self._open))
         if self._renewing is None or self._renewing.done():
@@ -274,10 +276,15 @@ class Streams:
         await _answer(send, 200, "application/json", json.dumps(body, separators=(",", ":")).encode())
 
     async def _renew(self) -> None:
-        """Renew the leases of all seats that are followed, in one statement."""
+        """Renew the leases of all seats that are followed, and end the streams of revoked sessions."""
         while self._open:
-            seats = {follower.seat_id for follower in self._open} - {None}
+            sessions = {follower.session_id for follower in self._open if follower.session_id}
             try:
+                live = await in_thread(reading.sessions_live, sessions)
+                for follower in self._open:
+                    if follower.session_id and follower.session_id in sessions - live:
+                        follower.revoked.set()
+                seats = {follower.seat_id for follower in self._open if not follower.revoked.is_set()}
                 await in_thread(reading.seen, [seat for seat in seats if seat is not None], STREAM_LEASE_MS)
             except Exception as error:  # The outermost edge of this task: what fails now is done next time.
                 log.warning("leases_not_renewed", error=repr(error))
@@ -302,9 +309,19 @@ def _event(cursor: Cursor, message: dict[str, Any]) -> bytes:
     return f"id: {cursor}\nevent: {message['type']}\ndata: {data}\n\n".encode()
 
 
-async def _closed(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def _closed(receive: Receive, revoked: asyncio.Event) -> None:
+    """Wait until the follower has gone, or its session was revoked."""
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    waiting = [asyncio.ensure_future(gone()), asyncio.ensure_future(revoked.wait())]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()
 
 
 async def _send(send: Send, message: dict[str, Any]) -> None:

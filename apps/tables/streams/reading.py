@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import close_old_connections
 
+from apps.accounts import selectors as accounts
 from apps.core import clock
 from apps.fairness import selectors as fairness
 from apps.history.selectors import StoredEntry, transcript
@@ -108,6 +109,12 @@ def seen(seat_ids: Collection[UUID], lease_ms: int) -> None:
     close_old_connections()
     now_ms = clock.now_ms()
     presence.seats_seen(seat_ids=seat_ids, until_ms=now_ms + lease_ms, now_ms=now_ms)
+
+
+def sessions_live(session_ids: Collection[UUID]) -> set[UUID]:
+    """Return those of the sessions that have not been revoked."""
+    close_old_connections()
+    return accounts.sessions_live(session_ids)
 
 
 def unseen(seat_id: UUID) -> None:
