@@ -157,6 +157,16 @@ def test_start_refuses_in_order(changes: dict[str, Any], code: str) -> None:
     assert refusal.value.code == code
 
 
+def test_actions_are_listed_with_all_their_keys() -> None:
+    assert fresh().legal(0) == [
+        {"type": "to_middle"},
+        {"type": "to_seat", "seat": 1},
+        {"type": "flip"},
+        {"type": "call", "turn": 4},
+    ]
+    assert flipped(discards={}).legal(0) == [{"type": "to_middle"}, {"type": "discard"}]
+
+
 def test_legal_is_listed_in_order() -> None:
     assert listed(fresh(), 0) == ["to_middle", "to_seat 1", "flip", "call 4"]
     assert listed(fresh(discards={0: "S9", 1: "DJ", 2: "D4"}), 0) == [

@@ -68,6 +68,7 @@ class TestStart:
         table = Table.start(GAME, seats=(0, 1))
         assert table.view()["board"]["callable"] == [{"turn": 1, "seat": 0, "callers": []}]
         assert table.refused(1, {"type": "call", "turn": 2}) == "window_closed"
+        assert act(table, 1, "call", turn=1) == ["called(seat=1, turn=1, valid=false, offences=[])"]
 
 
 class TestPlacing:
