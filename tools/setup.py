@@ -7,6 +7,7 @@ Runs on the machine's own Python, before anything is installed: standard library
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -71,6 +72,14 @@ def main(name: str) -> int:
         )
     if installed(name):
         return 0
+    (ROOT / "var").mkdir(exist_ok=True)
+    with (ROOT / "var" / "setup.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # Another command of this clone may be installing: it goes first.
+        return 0 if installed(name) else install(name)
+
+
+def install(name: str) -> int:
+    """Make .venv where it is missing, and install the lock file's packages."""
     working = PYTHON.exists() and subprocess.run([PYTHON, "-m", "pip", "-V"], capture_output=True).returncode == 0
     if not working:
         shutil.rmtree(VENV, ignore_errors=True)

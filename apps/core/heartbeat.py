@@ -88,7 +88,7 @@ def api_is_away() -> bool:
     return age is not None and age > GAP_MS
 
 
-def _beat_for_ever() -> None:
+def _beat_until(over: threading.Event) -> None:
     while True:
         try:
             _api_beat()
@@ -96,11 +96,15 @@ def _beat_for_ever() -> None:
             # The database is away: the next beat connects anew, and finds the gap.
             _log.warning("heartbeat_failed", error=repr(problem))
             connection.close()
-        time.sleep(INTERVAL_S)
+        except Exception:
+            # The outermost edge: a hook that fails must not end the beats, or clocks would stand still for ever.
+            _log.exception("heartbeat_hook_failed")
+        if over.wait(INTERVAL_S):
+            return
 
 
 def service_start() -> None:
     """Begin to beat for this API process, in a thread of its own with a connection of its own."""
     if not _started.is_set():
         _started.set()
-        threading.Thread(target=_beat_for_ever, name="heartbeat", daemon=True).start()
+        threading.Thread(target=_beat_until, args=(threading.Event(),), name="heartbeat", daemon=True).start()

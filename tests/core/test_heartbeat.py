@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 from django.db import connection
 
 from apps.core import heartbeat
 from apps.core.clock import database_ms
 from apps.core.models import Heartbeat
+from tools.processes import wait_for
 
 
 @pytest.fixture
@@ -113,3 +115,52 @@ class TestAtOnce:
             for future in [pool.submit(go) for _ in range(6)]:
                 future.result()
         assert len(gaps) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+class TestThread:
+    def test_beats_on_after_its_connection_was_cut_and_a_hook_failed(
+        self, monkeypatch: pytest.MonkeyPatch, gaps: list[int], administrator: psycopg.Connection
+    ) -> None:
+        monkeypatch.setattr(heartbeat, "INTERVAL_S", 0.05)
+        failures: list[int] = []
+
+        def fail_once(gap_ms: int) -> None:
+            failures.append(gap_ms)
+            if len(failures) == 1:
+                raise RuntimeError("the hook failed")
+
+        heartbeat.on_gap(fail_once)
+        silence(heartbeat.API, 10_000)
+        over = threading.Event()
+
+        def beat() -> None:
+            try:
+                heartbeat._beat_until(over)
+            finally:
+                connection.close()
+
+        thread = threading.Thread(target=beat)
+        thread.start()
+        try:
+            wait_for("the second try of the hook", lambda: len(failures) == 2, timeout_s=10)
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                mine = cursor.fetchone()[0]
+            cut = administrator.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND usename = 'sealdeck_app' AND pid <> %s",
+                [mine],
+            ).fetchall()
+            assert cut == [(True,)]
+            cut_at_ms = database_ms()
+            wait_for("a beat after the cut", lambda: latest_ms() > cut_at_ms, timeout_s=10)
+        finally:
+            over.set()
+            thread.join(10)
+        assert not thread.is_alive()
+
+
+def latest_ms() -> int:
+    """Return when the API last beat."""
+    return Heartbeat.objects.get(role=heartbeat.API).beat_at_ms
