@@ -216,7 +216,7 @@ def _pay(s: State, seat: Seat, pile: int, source: Source, call: Call) -> None:
     other = 3 - pile
     took = s.piles[other - 1][-1]
     rest = s.piles[other - 1][:-1]
-    s.piles = (rest, s.piles[1]) if other == 1 else (s.piles[0], rest)
+    _set_pile(s, other, rest)
     s.put(seat, (*s.hands[seat], took))
     call.emit({"type": "took", "seat": seat, "card": s.shown(took), "pile": other})
     if not rest:
@@ -247,8 +247,12 @@ def _renew(s: State) -> Cards:
 
 def _put_on(s: State, pile: int, card: int) -> None:
     """Put a card on top of a pile."""
+    _set_pile(s, pile, (*s.piles[pile - 1], card))
+
+
+def _set_pile(s: State, pile: int, cards: Cards) -> None:
     piles = list(s.piles)
-    piles[pile - 1] = (*piles[pile - 1], card)
+    piles[pile - 1] = cards
     s.piles = tuple(piles)
 
 

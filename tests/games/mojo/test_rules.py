@@ -287,6 +287,8 @@ class TestTwoPiles:
         assert events[1] == f"took(seat=0, card={_shown(table, taken)}, pile={other})"
         assert names(events) == ["discarded", "took", "turn_started"]
         assert table.hand(0) == f"R11#1 G2#1 {taken}"
+        piles = [["Y5#1", "G3#1", "R12#1"], ["Y6#1"]] if other == 2 else [["Y5#1"], ["Y6#1", "G4#1", "R12#1"]]
+        assert [faces(cards) for cards in table.view()["board"]["piles"]] == piles
         assert table.row(0, 1)["hand"][-1] == _place(table, taken)
 
     @pytest.mark.parametrize(("pile", "other"), [(1, 2), (2, 1)])
@@ -336,6 +338,16 @@ class TestTwoPiles:
             discard("Y7#1", 2, "other"),
         ]
         assert table.legal(1) == []
+
+    def test_the_top_of_a_pile_decides_not_what_lies_below(self) -> None:
+        table = arranged({0: "Y6#1 B0#1", 1: "O8#1"}, "G2#1 Y7#1", "Y7#2 G2#2")
+        assert table.legal(0)[2:] == [
+            discard("Y6#1", 1),
+            discard("Y6#1", 2, "deck"),
+            discard("Y6#1", 2, "other"),
+        ]
+        assert table.refused(0, discard("Y6#1", 1, "deck")) == "choice_not_allowed"
+        assert table.refused(0, discard("Y6#1", 2)) == "choice_needed"
 
     def test_a_reshuffle_takes_pile_one_then_pile_two_without_their_tops(self) -> None:
         """J-1."""

@@ -386,6 +386,9 @@ class TestEnd:
         table = arranged({0: "PASS#1 SP#1", 1: "LB#1"}, turn=TURN_CAP, drawn="PASS#1", deck="SG#1")
         events = table.act(0, KEEP)
         assert names(events) == ["passed", "revealed", "revealed", "revealed", "round_over"]
+        assert events[1] == f"revealed(seat=0, zone=hand, cards=[{shown(table, 'PASS#1')}, {shown(table, 'SP#1')}])"
+        assert events[2].startswith("revealed(seat=0, zone=aside, cards=[")
+        assert events[3] == f"revealed(seat=1, zone=hand, cards=[{shown(table, 'LB#1')}])"
         assert table.view(0)["board"]["drawn"] is None
         assert table.view()["phase"] == "over"
 
