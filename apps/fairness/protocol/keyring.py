@@ -16,9 +16,6 @@ class _Key:
     added: int
     revoked: int | None = None
 
-    def is_live(self, index: int) -> bool:
-        return self.added < index and (self.revoked is None or index <= self.revoked)
-
 
 class KeyRing:
     """The keys of a log as its key records made them."""
@@ -50,7 +47,7 @@ class KeyRing:
         """
         body = record.body
         public_key = bytes.fromhex(body["pk"])
-        problem = self._signer_problem(record, public_key, index)
+        problem = self._signer_problem(record, public_key)
         self._started = True
         use, op = body["use"], body["op"]
         known = self._by_use.get((use, public_key))
@@ -68,7 +65,7 @@ class KeyRing:
         known.revoked = index
         return problem
 
-    def _signer_problem(self, record: Signed, public_key: bytes, index: int) -> str | None:
+    def _signer_problem(self, record: Signed, public_key: bytes) -> str | None:
         if not self._started:
             if record.body["op"] != "add" or record.body["use"] != "root":
                 return "the first key record does not add a root key"
@@ -78,7 +75,7 @@ class KeyRing:
                 return "the first key record is not signed by the key it adds"
             return None
         signer = self._roots.get(record.kid)
-        if signer is None or not signer.is_live(index):
+        if signer is None or signer.revoked is not None:
             return "a key record is not signed by a live root key"
         if not record_verify(signer.public_key, record):
             return "the signature of a key record does not verify"

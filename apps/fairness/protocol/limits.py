@@ -31,6 +31,16 @@ def beacon_time_ms(bound: dict[str, Any] | None, number: int | None) -> int | No
     return beacon.round_time_s(number) * 1000
 
 
-def close_deadline_ms(closed_ms: int, beacon_ms: int | None) -> int:
-    """Return the last moment for the deck record, or the void, after a close record."""
-    return max(closed_ms, beacon_ms or 0) + CLOSE_MS
+def close_deadline_ms(closed_ms: int, bound: dict[str, Any] | None, number: int | None) -> int | None:
+    """Return the last moment for the deck record, or the void, after a close record.
+
+    None where a beacon is bound whose time is not known: then nobody can say.
+
+    Args:
+        bound: the member ``beacon`` of the open record.
+        number: the member ``beacon_round`` of the close record.
+    """
+    if bound is None:
+        return closed_ms + CLOSE_MS
+    beacon_ms = beacon_time_ms(bound, number)
+    return None if beacon_ms is None else max(closed_ms, beacon_ms) + CLOSE_MS

@@ -213,8 +213,8 @@ class LogMonitor:
         self.changed_tables.add(running.table)
         if facts.type == "close":
             running.close_hash = facts.hash
-            beacon_ms = limits.beacon_time_ms(running.beacon, body["beacon_round"])
-            running.due_ms = limits.close_deadline_ms(body["closed_ms"], beacon_ms)
+            due_ms = limits.close_deadline_ms(body["closed_ms"], running.beacon, body["beacon_round"])
+            running.due_ms = body["closed_ms"] + limits.OPEN_MS if due_ms is None else due_ms
         elif facts.type == "deck":
             running.due_ms = body["dealt_ms"] + limits.DECK_MS
             state.tables[running.table].last_opener = body["opener"]

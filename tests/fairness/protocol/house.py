@@ -311,7 +311,8 @@ class _Play:
         beacon = b""
         if plan.beacon:
             number = self.records[1].body["beacon_round"] or BEACON_ROUND
-            beacon = beacons.beacon_bytes(beacons.QUICKNET, number, bytes.fromhex(BEACON_SIGNATURE))
+            chain = bytes.fromhex(self.records[0].body["beacon"]["chain"])
+            beacon = beacons.beacon_bytes(chain, number, bytes.fromhex(BEACON_SIGNATURE))
         self.schedule = KeySchedule.derive(
             seed=self.seed,
             rows=[(row["seat"], bytes.fromhex(row["pk"]), bytes.fromhex(row["entropy"])) for row in rows],

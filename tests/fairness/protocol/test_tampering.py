@@ -94,6 +94,41 @@ def test_every_kind_of_field_is_bound(name: str) -> None:
         assert verdict_on(changed).status != 0, path
 
 
+FORM = {"bundle_form", "unreadable"}
+RECORDS = {"record_form", "record_set", "key_record", "key_unknown", "record_signature", "version"}
+EXPECTED: dict[str, set[str]] = {
+    "format": {"version", "bundle_form"},
+    "records": RECORDS | {"inclusion"},
+    "keys": RECORDS | {"checkpoint"},
+    "order": {"order"},
+    "generations": {"generation"},
+    "transcript": {"transcript_form", "transcript_head"},
+    "openings": {"opening"},
+    "log.origin": {"checkpoint"},
+    "log.checkpoint": {"checkpoint", "witness_quorum"},
+    "log.indexes": {"inclusion", "key_unknown", "log_order"},
+    "log.proofs": {"inclusion"},
+    "log.views": {"view_split"},
+    "log.close": {"close_late"},
+}
+"""Part of a bundle to the codes that an altered value there may have first, besides those of its form."""
+
+
+@pytest.mark.parametrize("name", list(BUNDLES))
+def test_an_altered_value_fails_with_a_code_of_its_part(name: str) -> None:
+    rng = random.Random(f"codes {name}")
+    whole = json.loads(BUNDLES[name])
+    plain = [path for path, value in leaves(whole) if path and not isinstance(value, dict | list)]
+    for path in rng.sample(plain, 120):
+        part = path[0] if path[0] != "log" else f"log.{path[1]}"
+        changed = deepcopy(whole)
+        holder = changed
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = altered(holder[path[-1]], rng)
+        assert verdict_on(changed).verdict in EXPECTED[part] | FORM, path
+
+
 @pytest.mark.parametrize("name", list(BUNDLES))
 def test_every_row_that_is_left_out_doubled_or_moved_is_missed(name: str) -> None:
     rng = random.Random(f"rows {name}")

@@ -75,6 +75,15 @@ def test_it_runs_with_python_and_cryptography_alone(archive: Path, tmp_path: Pat
     assert [row["verdict"] for row in rows] == ["pass"] * 6 + ["beacon_unchecked"] * 2
 
 
+def test_it_fails_what_was_altered(archive: Path, tmp_path: Path) -> None:
+    rounds = tmp_path / "rounds.jsonl"
+    data = bundle_encode(ROUNDS["open"]["bundle"])
+    rounds.write_bytes(data.replace(b'"fee":200', b'"fee":100'))
+    done = run(archive, "--json", str(rounds), blocked=())
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["verdict"] == "record_signature"
+
+
 def test_it_says_so_where_cryptography_is_missing(archive: Path) -> None:
     done = run(archive, "--help", blocked=("cryptography",))
     assert done.returncode == 1

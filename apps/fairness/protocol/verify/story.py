@@ -89,10 +89,10 @@ def _deadlines(round_: Round) -> None:
     elif void is not None and void.body["fault"] != "operator":
         end_ms = void.body["voided_ms"]
     terminal = "reveal" if reveal is not None else "void"
-    steps: list[tuple[str, int | None, int]] = []
+    steps: list[tuple[str, int | None, int | None]] = []
     if close is not None:
         steps.append(("close", close.body["closed_ms"], opened["opened_ms"] + OPEN_MS))
-        due_ms = close_deadline_ms(close.body["closed_ms"], _beacon_ms(round_))
+        due_ms = close_deadline_ms(close.body["closed_ms"], round_.beacon, close.body["beacon_round"])
         if deck is not None:
             steps.append(("deck", deck.body["dealt_ms"], due_ms))
         else:
@@ -101,6 +101,6 @@ def _deadlines(round_: Round) -> None:
         steps.append(("deck", deck.body["dealt_ms"], opened["opened_ms"] + OPEN_MS))
     if deck is not None:
         steps.append((terminal, end_ms, deck.body["dealt_ms"] + DECK_MS))
-    for type_, time_ms, due_ms in steps:
-        if time_ms is not None and time_ms > due_ms:
-            round_.fail("deadline", round_.where(type_, _TIMES[type_]), f"{time_ms - due_ms} ms past the deadline")
+    for type_, time_ms, last_ms in steps:
+        if time_ms is not None and last_ms is not None and time_ms > last_ms:
+            round_.fail("deadline", round_.where(type_, _TIMES[type_]), f"{time_ms - last_ms} ms past the deadline")
