@@ -200,7 +200,7 @@ class TestGrants:
 
     def test_every_trigger_function_has_a_fixed_search_path(self, house: House) -> None:
         loose = run(
-            "SELECT proname FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace"
+            "SELECT proname FROM pg_proc WHERE prosecdef AND proname ~ '^(wallets|webhooks)_'"
             " AND NOT coalesce(proconfig, '{}') @> ARRAY['search_path=pg_catalog, public, pg_temp']"
         )
         assert loose == []
