@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from apps.core.api import service
+from apps.fairness import pages
 
 API = [path("", include(f"apps.{name}.api.urls")) for name in ("accounts", "wallets", "fairness", "tables", "webhooks")]
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -17,6 +18,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("problems", service.problems),
     path("problems/", service.problems),
     path("problems/<str:code>", service.problem),
+    path("verify/", pages.verifier, name="verifier"),
+    path("verify/sealdeck-verify.html", pages.verifier_file, name="verifier-file"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
     path("docs/openapi.yaml", SpectacularAPIView.as_view(), name="openapi"),
     path("admin/", admin.site.urls),
