@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tools import keys
 from tools.processes import ToolError
-from tools.services import ROOT, Services
+from tools.services import POSTGRES, ROOT, Services
 
 VAR = ROOT / "var"
 RUN = VAR / "run"
@@ -54,10 +56,19 @@ def in_use() -> bool:
         return True
 
 
+def keys_folder(running: Services) -> Path:
+    """Return where the keys for this database are; what one database has sealed and signed, no other's keys open."""
+    if running.children and running.children[0].name == POSTGRES:
+        return VAR / "keys"
+    server = urlsplit(running.owner_url)
+    name = hashlib.sha256(f"{server.hostname}:{server.port}{server.path}".encode()).hexdigest()[:12]
+    return VAR / "keys" / name
+
+
 def environment(running: Services, api_url: str, stream_url: str) -> dict[str, str]:
     """Return what every process of the product is told, and keep what is ours for `make shell`."""
     ours = {
-        **keys.environment(VAR / "keys"),
+        **keys.environment(keys_folder(running)),
         **running.environment(),
         "DJANGO_SETTINGS_MODULE": "config.settings.local",
         "SEALDECK_API_URL": api_url,

@@ -133,7 +133,7 @@ def run(supervisor: Supervisor) -> None:
         servers = {name: value for name, value in env.items() if name != "DATABASE_OWNER_URL"}
         say("Bringing the database up to date")
         _step("Migration", ["migrate", "--database", "owner", "--no-input"], env, logs / "migrate.log")
-        root_key = ["--create-root", "--root-key-file", str(VAR / "keys" / keys.ROOT_KEY)]
+        root_key = ["--create-root", "--root-key-file", str(clone.keys_folder(running) / keys.ROOT_KEY)]
         _step("Start of the public log", ["fairness_keys", "init", "--if-missing", *root_key], env, logs / "log.log")
         _step("Demo data", ["demo", "--file", str(DEMO)], env, logs / "demo.log")
 

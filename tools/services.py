@@ -32,6 +32,7 @@ from tools.keys import secret_file
 from tools.processes import Child, ToolError, answers, free_port, say
 
 ROOT = Path(__file__).resolve().parent.parent
+POSTGRES = "PostgreSQL"
 POSTGRES_PORT = 54320
 REDIS_PORT = 63790
 REDIS_DATABASES = 64
@@ -196,7 +197,7 @@ class Postgres:
         for setting in settings:
             command += ["-c", setting]
         return Child(
-            "PostgreSQL",
+            POSTGRES,
             command,
             log=self.home / "postgres.log",
             cwd=self.home,
