@@ -69,11 +69,9 @@ class Bundle:
     value: dict[str, Any]
     entries: tuple[bytes, ...]
     """Canonical bytes of each transcript entry; cut out of the document as they are where ``proven`` is false."""
-    strict: bool = True
-    """Whether all of it, events included, is known to be restricted JSON; else integers and nesting of what has no
-    fixed form are still to be looked at."""
     proven: bool = True
-    """Whether the transcript is known to be canonical."""
+    """Whether the transcript is known to be canonical.  Where it is not, integers and nesting of what has no fixed form
+    are still to be looked at, too."""
 
     def prove(self) -> bool:
         """Find out whether the transcript is canonical as it was taken from the document."""
@@ -110,7 +108,7 @@ def bundle_read(data: bytes | str | dict[str, Any], *, fast: bool = True) -> Bun
     Args:
         data: the bytes or text of the document, or the object that somebody has read from it already.
         fast: whether the transcript may be taken as it is from a document that looks canonical.  The caller then asks
-            ``prove`` and reads again without it where that fails.
+            ``prove``, and reads again without it where that, or anything about the form, fails.
 
     Raises:
         Unreadable: not strict JSON.
@@ -170,7 +168,7 @@ def _read_canonical(text: str, wide: int) -> Bundle | None:
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     entries[1:] = [_ENTRY + entry for entry in entries[1:]]
-    return Bundle(value, tuple(entries), strict=False, proven=False)
+    return Bundle(value, tuple(entries), proven=False)
 
 
 def _dashes(log: dict[str, Any]) -> int:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.fairness.protocol import canonical
-from apps.fairness.protocol.bundle import Bundle, BundleForm, OtherVersion, Unreadable, bundle_read
-from apps.fairness.protocol.errors import CanonicalError, VersionError
+from apps.fairness.protocol.bundle import BundleForm, OtherVersion, Unreadable, bundle_read
+from apps.fairness.protocol.errors import VersionError
 from apps.fairness.protocol.verdict import Findings, Verdict
 from apps.fairness.protocol.verify.context import Round, Settings
 from apps.fairness.protocol.verify.dealing import beacon_check, deck_check, seed_check, void_check
@@ -32,7 +32,6 @@ _EVIDENCE = (
     "round_id",
 )
 """Codes after which a bundle's records say nothing about other bundles."""
-
 
 _SPOILS_RULES = (
     "roster",
@@ -103,54 +102,37 @@ def round_check(data: bytes | str | dict[str, Any], settings: Settings) -> Check
     checked = _checked(data, settings, fast=True)
     if checked is None:
         checked = _checked(data, settings, fast=False)
-    assert checked is not None, "what is read slowly needs no proof"
+    assert checked is not None, "what is read slowly is known to be strict"
     return checked
 
 
 def _checked(data: bytes | str | dict[str, Any], settings: Settings, *, fast: bool) -> Checked | None:
-    """Check one bundle; None where it has to be read again without taking the transcript as it is."""
+    """Check one bundle; None where it was read fast and something in it may not even be strict JSON."""
     findings = Findings()
     try:
         bundle = bundle_read(data, fast=fast)
-    except Unreadable as problem:
-        findings.cannot("unreadable", problem.detail)
-        return Checked(findings, None, None)
-    except OtherVersion as problem:
-        findings.cannot("version", problem.detail, "format")
-        return Checked(findings, None, None)
-    except BundleForm as problem:
-        findings.fail("bundle_form", problem.where, problem.detail)
-        return _ended(findings, data, None)
-    round_ = Round(bundle, settings, findings)
-    try:
+        round_ = Round(bundle, settings, findings)
         records_read(round_)
-    except VersionError as problem:
-        findings.cannot("version", problem.detail, "records")
-        return Checked(findings, None, None)
-    except FormFailed:
-        return _ended(findings, data, bundle)
+    except (Unreadable, OtherVersion, BundleForm, VersionError, FormFailed) as problem:
+        return None if fast else _ended(findings, data, problem)
     _all_checks(round_)
-    if not bundle.prove():
+    if fast and (findings.failed("transcript_form") or not bundle.prove()):
         return None
-    if findings.failed("transcript_form") and not bundle.strict:
-        ended = _ended(findings, data, bundle)
-        if ended.findings.failed("unreadable"):
-            return ended
     return Checked(findings, round_.round_id, _place(round_))
 
 
-def _ended(findings: Findings, data: bytes | str | dict[str, Any], bundle: Bundle | None) -> Checked:
-    """End the check of a document that has not its form: look first whether it is restricted JSON at all."""
-    try:
-        value = bundle.value if bundle is not None else data
-        if not isinstance(value, dict):
-            value = canonical.decode(value)
-        canonical.check(value)
-    except CanonicalError as problem:
-        findings = Findings()
+def _ended(findings: Findings, data: bytes | str | dict[str, Any], problem: Exception) -> Checked:
+    """End the check of a document that cannot be taken as a bundle of this version."""
+    if isinstance(problem, Unreadable):
         findings.cannot("unreadable", problem.detail)
         return Checked(findings, None, None)
-    return Checked(findings, _round_named(value), None)
+    if isinstance(problem, OtherVersion):
+        findings.cannot("version", problem.detail, "format")
+    elif isinstance(problem, VersionError):
+        findings.cannot("version", problem.detail, "records")
+    elif isinstance(problem, BundleForm):
+        findings.fail("bundle_form", problem.where, problem.detail)
+    return Checked(findings, _round_named(data if isinstance(data, dict) else canonical.decode(data)), None)
 
 
 def _round_named(value: Any) -> str | None:
