@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -143,7 +144,8 @@ def _rounds(count: int) -> None:
         roster = [services.RosterRow(seat, entropy=os.urandom(32).hex()) for seat in SEATS]
         deal = step(
             "deal: unseal, shuffle, commit, sign, store",
-            lambda opened=opened, roster=roster: services.round_deal(
+            partial(
+                services.round_deal,
                 round_id=opened.round_id,
                 roster=roster,
                 beacon_signature=None,
@@ -153,23 +155,18 @@ def _rounds(count: int) -> None:
             ),
         )
         hand = [(0, pos) for pos in range(7)]
-        clocks.measure("seven openings", lambda opened=opened, hand=hand: dealer.openings(opened.round_id, hand))
+        clocks.measure("seven openings", partial(dealer.openings, opened.round_id, hand))
         state = os.urandom(4000)
-        sealed = clocks.measure(
-            "seal a state of 4 kB", lambda opened=opened, state=state: dealer.state_seal(opened.round_id, 9, state)
-        )
-        clocks.measure(
-            "open a state of 4 kB", lambda opened=opened, sealed=sealed: dealer.state_open(opened.round_id, 9, sealed)
-        )
+        sealed = clocks.measure("seal a state of 4 kB", partial(dealer.state_seal, opened.round_id, 9, state))
+        clocks.measure("open a state of 4 kB", partial(dealer.state_open, opened.round_id, 9, sealed))
         dealer.forget_all()
-        clocks.measure(
-            "seven openings in a cold process", lambda opened=opened, hand=hand: dealer.openings(opened.round_id, hand)
-        )
+        clocks.measure("seven openings in a cold process", partial(dealer.openings, opened.round_id, hand))
         settled = settlement.settle(seats=SEATS, buy_in_minor=100, fee_bp=500, shares={0: 1}, opener=deal.opener)
         payouts = [{"seat": seat, "buy_in": 100, "payout": amount} for seat, amount in settled.payouts_minor.items()]
         step(
             "reveal: unseal, sign, store",
-            lambda opened=opened, payouts=payouts: services.round_reveal(
+            partial(
+                services.round_reveal,
                 round_id=opened.round_id,
                 entries=1,
                 head="00" * 32,
@@ -239,9 +236,9 @@ def _log(size: int) -> None:
             void_clock.measure("tick", lambda: sequencer.tick(now_ms=now_ms()))
             for index in range(0, reached, max(1, reached // 20)):
                 tree.forget_all()
-                void_clock.measure("inclusion", lambda index=index: selectors.inclusion(index, None))
+                void_clock.measure("inclusion", partial(selectors.inclusion, index, None))
                 tree.forget_all()
-                void_clock.measure("consistency", lambda index=index: selectors.consistency(index, None))
+                void_clock.measure("consistency", partial(selectors.consistency, index, None))
             times = {name: statistics.median(values) for name, values in void_clock.times.items()}
             print(
                 f"{reached:9} {merged / spent:9.0f} {times['tick']:13.2f} {times['inclusion']:13.2f}"

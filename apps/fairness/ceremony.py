@@ -15,7 +15,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.fairness import anchor, locks, sealing
-from apps.fairness.models import LOG_ROW_ID, KeyUse, Log, Record, SigningKey
+from apps.fairness.models import LOG_ROW_ID, KeyUse, Log, SigningKey
 from apps.fairness.protocol import signatures
 from apps.fairness.protocol.notes import is_origin
 from apps.fairness.protocol.records import VERSION, key_id, record_sign
@@ -117,15 +117,15 @@ class Ceremony:
         record = self._record("add", use, public, reason)
         kid = key_id(public)
         SigningKey.objects.using(self.using).create(
-            kid=kid, use=use, public_key=public, secret_sealed=sealed, added=record
+            kid=kid, use=use, public_key=public, secret_sealed=sealed, added_id=record
         )
         return kid
 
     def _revoke(self, key: SigningKey, reason: str) -> None:
         record = self._record("revoke", KeyUse(key.use), bytes(key.public_key), reason)
-        SigningKey.objects.using(self.using).filter(pk=key.pk).update(revoked=record)
+        SigningKey.objects.using(self.using).filter(pk=key.pk).update(revoked_id=record)
 
-    def _record(self, op: str, use: KeyUse, public: bytes, reason: str) -> Record:
+    def _record(self, op: str, use: KeyUse, public: bytes, reason: str) -> int:
         body = {
             "v": VERSION,
             "op": op,

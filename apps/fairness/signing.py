@@ -11,11 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import connection, connections
+
 from apps.fairness import locks, sealing
 from apps.fairness.errors import KeysUnavailable
-from apps.fairness.models import KeyUse, Record, SigningKey
+from apps.fairness.models import KeyUse
 from apps.fairness.protocol.log import leaf_hash
 from apps.fairness.protocol.records import Signed, record_sign
+
+# Every round signs three or four records, so these two statements are written out.
+_LIVE_KEY = (
+    "SELECT public_key, secret_sealed FROM fairness_signing_key"
+    " WHERE use = %s AND revoked_id IS NULL AND secret_sealed IS NOT NULL ORDER BY added_id DESC LIMIT 1"
+)
+_INSERT = (
+    "INSERT INTO fairness_record (round_id, type, place, kid, entry, record_hash, leaf_hash, signed_at_ms)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s) RETURNING id"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +45,12 @@ def live_secret(use: KeyUse) -> bytes:
     Raises:
         KeysUnavailable: there is none, or this process cannot open it.
     """
-    key = (
-        SigningKey.objects.filter(use=use, revoked__isnull=True, secret_sealed__isnull=False).order_by("-added").first()
-    )
-    if key is None or key.secret_sealed is None:
-        raise KeysUnavailable(f"The log has no live {use} key that this server can use: run fairness_keys.")
-    return sealing.signing_key_open(bytes(key.secret_sealed), use=key.use, pk=bytes(key.public_key))
+    with connection.cursor() as cursor:
+        cursor.execute(_LIVE_KEY, [use.value])
+        row = cursor.fetchone()
+    if row is None:
+        raise KeysUnavailable(f"The log has no live {use.value} key that this server can use: run fairness_keys.")
+    return sealing.signing_key_open(bytes(row[1]), use=use.value, pk=bytes(row[0]))
 
 
 def record_add(*, round_id: UUID, place: int, type_: str, body: dict[str, Any], now_ms: int) -> Signed:
@@ -58,18 +70,21 @@ def record_add(*, round_id: UUID, place: int, type_: str, body: dict[str, Any], 
     return signed
 
 
-def record_store(signed: Signed, *, round_id: UUID | None, place: int, now_ms: int, using: str = "default") -> Record:
-    """Store a signed record, not merged yet."""
-    return Record.objects.using(using).create(
-        round_id=round_id,
-        type=signed.type,
-        place=place,
-        kid=signed.kid,
-        entry=signed.entry,
-        record_hash=signed.hash,
-        leaf_hash=leaf_hash(signed.entry),
-        signed_at_ms=now_ms,
+def record_store(signed: Signed, *, round_id: UUID | None, place: int, now_ms: int, using: str = "default") -> int:
+    """Store a signed record, not merged yet, and return its row's id."""
+    row = (
+        round_id,
+        signed.type,
+        place,
+        signed.kid,
+        signed.entry,
+        signed.hash,
+        leaf_hash(signed.entry),
+        now_ms,
     )
+    with connections[using].cursor() as cursor:
+        cursor.execute(_INSERT, row)
+        return int(cursor.fetchone()[0])
 
 
 def body_of(entry: bytes) -> dict[str, Any]:

@@ -6,14 +6,17 @@ the dealer keeps of it lives in this process only.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+
 from apps.fairness import dealer, locks, rosters, sealing
 from apps.fairness.errors import BeaconInvalid, DeadlinePassed, RoundStage
-from apps.fairness.models import DeckOrder, FairRound, Record, RecordType, Stage
+from apps.fairness.models import FairRound, Record, RecordType, Stage
 from apps.fairness.protocol import beacon as beacon_rules
 from apps.fairness.protocol import records as record_rules
 from apps.fairness.protocol import streams
@@ -22,6 +25,12 @@ from apps.fairness.protocol.errors import BeaconError
 from apps.fairness.rosters import RosterRow
 from apps.fairness.services.deadlines import due_ms
 from apps.fairness.signing import body_of, record_add
+
+_ORDER_KEEP = "INSERT INTO fairness_deck_order (order_hash, codes) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+_DEALT = (
+    "UPDATE fairness_round SET stage = 'deck', last_hash = %s, deck_hash = %s, order_hash = %s, opener = %s,"
+    " dealt_at_ms = %s WHERE id = %s"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +108,9 @@ def round_deal(
     }
     place = 1 if closed is None else 2
     signed = record_add(round_id=round_.id, place=place, type_="deck", body=body, now_ms=dealt_ms)
-    DeckOrder.objects.bulk_create([DeckOrder(order_hash=digest, codes=list(order))], ignore_conflicts=True)
-    FairRound.objects.filter(pk=round_.id).update(
-        stage=Stage.DECK,
-        last_hash=signed.hash,
-        deck_hash=signed.hash,
-        order_hash=digest,
-        opener=opener,
-        dealt_at_ms=dealt_ms,
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_ORDER_KEEP, [digest, json.dumps(order)])
+        cursor.execute(_DEALT, [signed.hash, signed.hash, digest, opener, dealt_ms, round_.id])
     dealer.remember(round_.id, schedule, tree)
     return Deal(deck, opener, signed.hash_hex, tree.root.hex(), dealt_ms)
 

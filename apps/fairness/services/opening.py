@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Subquery
 
 from apps.fairness import locks, rosters, sealing
 from apps.fairness.errors import DeadlinePassed, RoundStage, TableRunning
@@ -25,6 +24,12 @@ from apps.fairness.signing import RecordRef, body_of, record_add
 from apps.games.contract import Game, Options
 
 SEED_BYTES = 32
+
+_LATEST = (
+    "SELECT r.index, r.last_hash, r.ended_at_ms, (SELECT d.opener FROM fairness_round d"
+    " WHERE d.table_id = r.table_id AND d.deck_hash IS NOT NULL ORDER BY d.index DESC LIMIT 1)"
+    " FROM fairness_round r WHERE r.table_id = %s ORDER BY r.index DESC LIMIT 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +129,19 @@ def round_open(
 
 def _prev(table_id: UUID, index: int, last_opener: int | None, now_ms: int) -> tuple[str, int]:
     """Return what the open record quotes as ``prev`` and its time."""
-    rounds = FairRound.objects.filter(table_id=table_id).order_by("-index")
-    dealt = rounds.filter(deck_hash__isnull=False).values("opener")[:1]
-    latest = (
-        rounds.annotate(dealt=Subquery(dealt)).values("index", "stage", "last_hash", "ended_at_ms", "dealt").first()
-    )
-    known = None if latest is None else latest["dealt"]
-    assert last_opener == known, "last_opener is the opener of the table's latest dealt round"
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST, [table_id])
+        latest = cursor.fetchone()
     if latest is None:
+        assert last_opener is None, "last_opener is the opener of the table's latest dealt round"
         if index != 0:
             raise TableRunning("The table's first round has index 0.")
         return "", now_ms
-    if latest["stage"] != Stage.ENDED or index != latest["index"] + 1:
+    latest_index, last_hash, ended_at_ms, opener = latest
+    assert last_opener == opener, "last_opener is the opener of the table's latest dealt round"
+    if ended_at_ms is None or index != latest_index + 1:
         raise TableRunning
-    assert latest["ended_at_ms"] is not None
-    return bytes(latest["last_hash"]).hex(), max(now_ms, latest["ended_at_ms"])
+    return bytes(last_hash).hex(), max(now_ms, ended_at_ms)
 
 
 def round_close(*, round_id: UUID, roster: Sequence[Mapping[str, Any]], now_ms: int) -> RecordRef:
