@@ -25,10 +25,9 @@ FACE: Final = tuple(face(code) for code in TABLE.codes)
 
 
 def _matches(name: str, block: str) -> bool:
-    if name in ("PASS", "REV"):
-        return False
     if name in ("ANYD", "ANYR"):
         return True
+    # Neither PASS nor REV begins with a size, so they match nothing.
     return name[0] in ("A", block[0]) and name[1] in ("A", block[1])
 
 
