@@ -9,6 +9,7 @@ all processes together on the clock.  Asserts nothing, reaches for no server.
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from typing import Any
 from apps.fairness.protocol.bundle import bundle_encode
 from apps.fairness.protocol.monitor import LogMonitor
 from apps.fairness.protocol.verify import Checked, Settings, round_check
+from apps.fairness.verify.cli import COLLECT_AFTER
 from apps.fairness.verify.workers import batches, cores, in_order
 from apps.games import registry
 from tests.fairness.protocol.house import House
@@ -110,6 +112,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--log", type=int, default=6_000, help="Entries of the log that is followed.")
     given = parser.parse_args(arguments)
+    gc.set_threshold(COLLECT_AFTER)
     bench_rounds(given.rounds)
     bench_log(given.log)
     return 0
