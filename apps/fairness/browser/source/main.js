@@ -114,9 +114,6 @@ function show(results, trusted) {
   byId("verdict").focus();
 }
 
-/** Paste or drop: both end up as documents. */
-const pasted = () => documents(utf8(byId("paste").value));
-
 function wire() {
   on("fetch-form", "submit", async (event) => {
     event.preventDefault();
@@ -126,9 +123,12 @@ function wire() {
     await check(documents(await ask(`/v1/fairness/rounds/${id}/bundle`)));
   });
   on("files", "change", async (event) => check(await filesRead(event.target.files)));
+  on("files", "click", (event) => {
+    event.target.value = ""; // Choosing the same file again is a wish to check it again.
+  });
   on("paste-form", "submit", async (event) => {
     event.preventDefault();
-    await check(pasted());
+    await check(documents(utf8(byId("paste").value)));
   });
   on("trust-fetch", "click", async () => {
     byId("trust").value = new TextDecoder().decode(await ask("/v1/fairness/trust.json"));
@@ -150,7 +150,8 @@ function wire() {
   document.addEventListener("drop", (event) => event.preventDefault());
   on("page", "drop", async (event) => {
     drop.classList.remove("over");
-    await check(await filesRead(event.dataTransfer.files));
+    const { files } = event.dataTransfer;
+    await check(files.length ? await filesRead(files) : documents(utf8(event.dataTransfer.getData("text"))));
   });
 }
 

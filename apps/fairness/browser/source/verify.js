@@ -53,14 +53,14 @@ async function bundleCheck(data, trust) {
   }
   if (isObject(value) && typeof value.format === "string" && value.format !== FORMAT) {
     findings.fail("version", "format", `the format is another one than ${FORMAT}`);
-    return ended();
+    return ended(roundNamed(value));
   }
   const round = new Round(value, trust, findings);
   try {
     bundleForm(value);
     if (otherVersion(value) !== null) {
       findings.fail("version", "records", "a record is of another version than sealdeck/1");
-      return ended();
+      return ended(roundNamed(value));
     }
     await recordsRead(round);
   } catch (problem) {
@@ -74,8 +74,8 @@ async function bundleCheck(data, trust) {
 
 /** Return the round that a document names, without believing it. */
 function roundNamed(value) {
-  const named = value?.records?.[0]?.body?.round;
-  return typeof named === "string" ? named.slice(0, 64) : null;
+  const named = Array.isArray(value?.records) ? value.records[0]?.body?.round : null;
+  return typeof named === "string" ? [...named].slice(0, 64).join("") : null;
 }
 
 async function allChecks(round) {

@@ -7,7 +7,7 @@
 import { TIMES } from "./shapes.js";
 import { CANNOT } from "./round.js";
 import { MEANINGS } from "./meanings.js";
-import { GROUPS, REASONS, notMade, verdictWords } from "./words.js";
+import { GROUPS, ON_KEYS, OWN_KEYS, REASONS, notMade, verdictWords } from "./words.js";
 
 const CARDS_SHOWN_MAX = 1000;
 const MARKS = { 0: ["pass", "✓"], 1: ["fail", "✗"], 2: ["part", "◐"] };
@@ -192,7 +192,8 @@ function checksView(result, rounds) {
       const state = found.has(code) ? "failed" : reason === null ? "passed" : "not made";
       counts[state] += 1;
       const kind = { passed: "pass", failed: "fail", "not made": "none" }[state];
-      const why = state === "failed" ? MEANINGS[code] : state === "not made" ? `${REASONS[reason]}.` : null;
+      const own = result.checked?.trust === null && ON_KEYS.includes(code) ? `${OWN_KEYS}.` : null;
+      const why = state === "failed" ? MEANINGS[code] : state === "not made" ? `${REASONS[reason]}.` : own;
       return make("li", { class: kind },
         make("span", { class: "state" }, state), make("span", { class: "about" }, about, " ", make("code", {}, code)),
         why === null ? null : make("span", { class: "detail" }, why));

@@ -82,6 +82,10 @@ export const REASONS = {
   rules: "not checked here: the program sealdeck-verify does it",
 };
 
+/** Said beside the checks of keys where no trust file was given. */
+export const OWN_KEYS = "measured only against the keys that the file itself brings";
+export const ON_KEYS = ["key_record", "checkpoint"];
+
 /** Return the reason why a check was not made on a round, null where it was. */
 export function notMade(code, round, rounds) {
   if (code === "rules") return "rules";
@@ -136,8 +140,9 @@ export function verdictWords(result, trusted) {
     return ["In order so far", "The round has not ended. What there is of it passes every check that can be made."];
   }
   if (result.verdict === "beacon_unchecked") {
-    return ["In order, but not fully checked", "Everything that a browser can check is in order. The public beacon's "
-      + "signature has to be checked with the program sealdeck-verify."];
+    const about = trusted ? "is in order" : "agrees with itself (no trust file was given)";
+    return ["In order, but not fully checked", `Everything that a browser can check ${about}. The signature of the `
+      + "public beacon has to be checked with the program sealdeck-verify."];
   }
   if (result.verdict === "gap") {
     return ["In order, but rounds are missing", "This round is in order. Other rounds of its table that must exist are "
@@ -150,6 +155,16 @@ export function verdictWords(result, trusted) {
     return ["In order, as far as it tells about itself", "The file agrees with itself. Without a trust file nobody can "
       + "tell whether it comes from the operator you play with."];
   }
-  return ["This round is in order", "The deck was fixed before the seats' random bytes were known, the cards were dealt "
-    + "from its top, and the payouts follow from the recorded outcome."];
+  return ["This round is in order", orderWords(result.checked)];
+}
+
+/** Say what it means that a round passed. */
+function orderWords(round) {
+  if (round.terminal.type === "void") {
+    return "It was called off: every buy-in goes back, and the seed that was published is the one committed to before.";
+  }
+  const fixed = round.open.entropy === "none" && round.open.beacon === null
+    ? "The deck follows from the seed that was committed to before the round"
+    : "The deck follows from a seed that was committed to before the other random bytes were known";
+  return `${fixed}, the cards were dealt from its top, and the payouts follow from the recorded outcome.`;
 }
