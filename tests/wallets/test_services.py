@@ -82,9 +82,9 @@ class TestTransfers:
             (AmountInvalid, "credit", rich, 5.0, {}),
             (AmountInvalid, "credit", rich, AMOUNT_MINOR_MAX + 1, {}),
             (TransactionConflict, "credit", uuid4(), 5, used),
-            (PlayerNotFound, "credit", uuid4(), 5, {"currency": "XXX"}),
+            (PlayerNotFound, "credit", uuid4(), 5, {"currency": "XYZ"}),
             (PlayerNotFound, "credit", other_house.player(), 5, {}),
-            (CurrencyUnknown, "credit", closed, 5, {"currency": "XXX"}),
+            (CurrencyUnknown, "credit", closed, 5, {"currency": "XYZ"}),
             (TestPlayerMoney, "credit", test, 5, {"currency": "EUR"}),
             (PlayerFrozen, "debit", frozen, 500, {}),
             (PlayerClosed, "credit", closed, 5, {}),
@@ -123,9 +123,9 @@ class TestTransfers:
         move(house, "credit", player, 3, currency="GEM")
         balances = {
             code: selectors.balance(operator_id=house.operator_id, player_id=player, currency=code)
-            for code in ("PTS", "GEM", "XXX")
+            for code in ("PTS", "GEM", "XYZ")
         }
-        assert balances == {"PTS": Balance(7, 0), "GEM": Balance(3, 0), "XXX": Balance(0, 0)}
+        assert balances == {"PTS": Balance(7, 0), "GEM": Balance(3, 0), "XYZ": Balance(0, 0)}
 
     def test_available_many_answers_for_everybody_asked(self, house: House, other_house: House) -> None:
         a, b, stranger = house.player(7), house.player(), other_house.player(9)
