@@ -84,7 +84,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 LANGUAGE_CODE = "en"
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "var" / "static"
+STATIC_ROOT = Path(env.str("SEALDECK_STATIC_ROOT", default=str(BASE_DIR / "var" / "static")))
 
 LOCK_TIMEOUT_MS = env.int("SEALDECK_LOCK_TIMEOUT_MS", default=2_000)
 STATEMENT_TIMEOUT_MS = env.int("SEALDECK_STATEMENT_TIMEOUT_MS", default=5_000)
@@ -220,6 +220,7 @@ SPECTACULAR_SETTINGS = {
         "RoundStatusEnum": ["open", "closing", "running", "finished", "void"],
         "PlayerStatusWishEnum": "apps.accounts.models.PlayerStatus",
         "PlayerStatusEnum": "apps.accounts.api.serializers.PLAYER_STATUSES",
+        "EndpointStateEnum": "apps.webhooks.models.EndpointState",
     },
     # The pages' own files come from this server: no page loads anything from another host.
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -72,3 +72,23 @@ class TestProduction:
         done = manage("check", optimise=True)
         assert done.returncode != 0
         assert "Assertions are off" in done.stderr
+
+    def test_sends_plain_http_to_https_but_for_health(self, tmp_path: Path) -> None:
+        """Cookies and headers as a browser sees them, from a process that runs with production settings."""
+        program = (
+            "from django.test import Client\n"
+            "ask = lambda path, secure: Client().get(path, secure=secure, headers={'host': 'cards.example'})\n"
+            "plain, health = ask('/problems', False), ask('/health/live', False)\n"
+            "safe, login = ask('/problems', True), ask('/admin/login/', True)\n"
+            "print(plain.status_code, plain.headers['Location'], health.status_code, safe.status_code)\n"
+            "print(safe.headers['Strict-Transport-Security'])\n"
+            "print(sorted((name, bool(m['secure']), m['samesite']) for name, m in login.cookies.items()))\n"
+        )
+        environment: dict[str, str | None] = {"SEALDECK_STATIC_ROOT": str(tmp_path)}
+        assert manage("collectstatic", "--no-input", changes=environment).returncode == 0
+        done = manage("shell", "-v", "0", "-c", program, changes=environment)
+        assert done.stdout.splitlines() == [
+            "301 https://cards.example/problems 200 200",
+            "max-age=31536000; includeSubDomains; preload",
+            "[('csrftoken', True, 'Lax')]",
+        ], done.stderr
