@@ -193,6 +193,17 @@ class TestPlay:
         assert table.state.gen == 2
 
 
+class TestEvents:
+    def test_those_that_the_worked_example_leaves_out(self) -> None:
+        table = position({0: "RD", 1: "R1", 2: "R2"}, windows=[window(1)])
+        assert table.act(0, play("RD"), 1)[1] == {"type": "claimed", "seat": 0}
+        table = position({0: "B1", 1: "R1"}, drawn="B1")
+        assert table.act(0, PASS, 1)[0] == {"type": "passed", "seat": 0, "cause": "chosen"}
+        table = position({0: "B1", 1: "R1"}, windows=[window(0, exposed=True)])
+        closed = {"type": "window_closed", "seat": 0, "window": 1, "cause": "survived", "by": None}
+        assert table.wake(7_000) == [closed]
+
+
 class TestTake:
     def test_the_next_seat_plays_on_the_card_that_lies(self) -> None:
         table = position({0: "B1", 1: "RD B2 B3"}, pile="RD#2", stack=2, dry=1)
