@@ -29,6 +29,7 @@ from apps.client.seat import SeatKey, contribute
 from apps.client.streams import follow_async
 from apps.client.witness import RoundWitness
 from apps.fairness.protocol.trust import Trust, trust_read
+from apps.fairness.protocol.verify import verify_bundles
 from apps.games.bots import bot
 
 SESSION_S = 3_600
@@ -185,10 +186,11 @@ class Bot:
         bundle = await self._bundle(me, message["round_id"])
         opened, ended = bundle["records"][0]["body"], bundle["records"][-1]["body"]
         if self.witness is not None and self.witness.round_id == message["round_id"]:
-            verdict = self.witness.ended(bundle).verdict
-            verified = "verified" if verdict.status == 0 else f"NOT VERIFIED: {', '.join(verdict.codes)}"
+            verdict, how = self.witness.ended(bundle).verdict, "verified"
         else:
-            verified = "not watched from its beginning"
+            # Joined in the middle: what was shown before cannot be compared, the bundle can be checked all the same.
+            verdict, how = verify_bundles([bundle], trust=self.house.trust)[0], "bundle verified"
+        verified = how if verdict.status == 0 else f"NOT VERIFIED: {', '.join(verdict.codes) or verdict.verdict}"
         paid = {row["seat"]: row["payout"] for row in ended["payouts"] if row["payout"]}
         pot = sum(row["buy_in"] for row in ended["payouts"])
         winners = " ".join(f"seat {seat} gets {amount}" for seat, amount in paid.items()) or "the match goes on"
