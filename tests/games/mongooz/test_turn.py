@@ -23,7 +23,7 @@ def test_the_game_says_what_it_is() -> None:
     assert (spec.seats_min, spec.seats_max, spec.options) == (2, 4, ())
     assert dict(spec.clocks) == {"turn_ms": 8_000, "pilot_ms": 3_000, "turn_cap": 600}
     assert (spec.streams, spec.match_game) == ((), False)
-    assert (spec.unsequenced, spec.refusals) == ({"call"}, {"does_not_fit"})
+    assert (spec.unsequenced, spec.refusals) == (frozenset({"call"}), frozenset({"does_not_fit"}))
 
 
 def test_the_deck_is_by_suit_then_by_rank() -> None:
