@@ -39,9 +39,8 @@ PROCESSES = 4
 OPERATOR = UUID("00000000-0000-4000-8000-000000000001")
 
 BUY_IN = f"""
-\\set a random(0, {PLAYERS} - {SEATS})
-SELECT gen_random_uuid() AS round, ARRAY(SELECT id FROM bench_player WHERE n >= :a ORDER BY n LIMIT {SEATS}) AS players,
-    (SELECT id FROM bench_player WHERE n = :a) AS winner \\gset
+\\set n random(0, {PLAYERS} - {SEATS} - 1)
+SELECT gen_random_uuid() AS round, players, players[1] AS winner FROM bench_group WHERE n = :n \\gset
 SELECT * FROM wallets_buy_ins_take('{OPERATOR}', ':round', 'PTS', ':players',
     array_fill({BUY_IN_MINOR}::bigint, ARRAY[{SEATS}]), '\\\\x00', 'bench');
 """
@@ -85,6 +84,12 @@ def _prepare(running: servers.Services) -> None:
         )
         owner.execute("CREATE TABLE bench_player (n integer PRIMARY KEY, id uuid NOT NULL)")
         owner.execute("INSERT INTO bench_player SELECT n, gen_random_uuid() FROM generate_series(0, %s) n", [PLAYERS])
+        owner.execute("CREATE TABLE bench_group (n integer PRIMARY KEY, players uuid[] NOT NULL)")
+        owner.execute(
+            "INSERT INTO bench_group SELECT a.n, array_agg(b.id ORDER BY b.n) FROM bench_player a"
+            " JOIN bench_player b ON b.n >= a.n AND b.n < a.n + %s GROUP BY a.n",
+            [SEATS],
+        )
         owner.execute(
             "INSERT INTO accounts_player (id, operator_id, external_id, status, is_test, is_bot, person_key,"
             " token_version, created_at_ms)"
