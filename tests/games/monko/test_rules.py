@@ -199,6 +199,8 @@ class TestEvents:
         assert table.act(0, play("RD"), 1)[1] == {"type": "claimed", "seat": 0}
         table = position({0: "B1", 1: "R1"}, drawn="B1")
         assert table.act(0, PASS, 1)[0] == {"type": "passed", "seat": 0, "cause": "chosen"}
+        table = position({0: "R1", 1: "R2", 2: "R3"}, pile="RD", stack=2, seat=1)
+        assert table.leave(1, 1)[1] == {"type": "stack_taken", "seat": 1, "size": 2}
         table = position({0: "B1", 1: "R1"}, windows=[window(0, exposed=True)])
         closed = {"type": "window_closed", "seat": 0, "window": 1, "cause": "survived", "by": None}
         assert table.wake(7_000) == [closed]
