@@ -21,6 +21,7 @@ from tools.browser import MISSING, chromium_path
 
 START_S: Final = 60.0
 ANSWER_S: Final = 240.0
+WAIT_S: Final = 20.0
 MESSAGE_BYTES_MAX: Final = 256 * 1024 * 1024
 FLAGS: Final = (
     "--headless",
@@ -35,7 +36,7 @@ FLAGS: Final = (
     "--metrics-recording-only",
     "--no-first-run",
     "--no-default-browser-check",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--remote-debugging-port=0",
 )
 
@@ -80,16 +81,19 @@ class Tab:
 
     def open(self, address: str) -> None:
         """Load a page and wait until it is ready."""
+        self.call("Page.navigate", url="about:blank")  # Else another fragment alone would not load the page anew.
+        self.until("location.href === 'about:blank' && document.readyState === 'complete'")
         self.events.clear()
         self.call("Page.navigate", url=address)
         self.until("document.readyState === 'complete' && typeof sealdeck === 'object'")
 
     def until(self, script: str) -> None:
         """Wait until a script gives something true."""
-        deadline = time.monotonic() + ANSWER_S
+        deadline = time.monotonic() + WAIT_S
         while not self.run(script):
             if time.monotonic() > deadline:
-                raise PageError(f"waited in vain for: {script}")
+                said = self.run("document.body?.innerText.slice(0, 2000)")
+                raise PageError(f"waited in vain for: {script}\nThe page at {self.run('location.href')} says: {said}")
             time.sleep(0.02)
 
     def key(self, name: str, *, shift: bool = False) -> None:

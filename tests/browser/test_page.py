@@ -168,6 +168,12 @@ class TestWhomItAsks:
             hosts = {found for found in tab.asked() if not found.startswith(("data:", address))}
             assert hosts == set()
 
+    def test_follows_a_link_to_another_round(self, tab: Tab) -> None:
+        with served({}, []) as address:
+            tab.open(f"{address}/verify/#{ROUND_ID}")
+            tab.run(f"location.hash = '{'ab' * 16}'")
+            tab.until(f"document.getElementById('round').value === '{'ab' * 16}'")
+
     def test_cannot_reach_another_host_even_if_it_wanted_to(self, tab: Tab) -> None:
         elsewhere: list[str] = []
         with served({}, []) as address, served({}, elsewhere) as other:

@@ -114,7 +114,14 @@ function show(results, trusted) {
   byId("verdict").focus();
 }
 
+/** Take the round's number from the address: `/verify/#NUMBER` is a link to a round. */
+function roundFromAddress() {
+  const [, id] = /^#([0-9a-f]{32})$/.exec(location.hash) ?? [];
+  if (id !== undefined) byId("round").value = id;
+}
+
 function wire() {
+  window.addEventListener("hashchange", roundFromAddress);
   on("fetch-form", "submit", async (event) => {
     event.preventDefault();
     const id = byId("round").value.trim().toLowerCase().replaceAll("-", "");
@@ -157,7 +164,7 @@ function wire() {
 
 async function begin() {
   for (const element of document.querySelectorAll(served ? ".from-disk" : ".served")) element.hidden = true;
-  byId("round").value = /^#([0-9a-f]{32})$/.exec(location.hash)?.[1] ?? "";
+  roundFromAddress();
   const lacks = await browserLacks();
   if (lacks) {
     byId("lacks").hidden = false;
