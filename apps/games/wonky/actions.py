@@ -109,6 +109,9 @@ ACTIONS: Final[Mapping[str, Callable[[State, Seat, Action, Call], None]]] = {
 }
 
 
+FIRST_COMBO: Final = TABLE.index["ANYD#1"]
+
+
 @cache
 def _stacks(card: int, blocks: int, first: bool) -> tuple[Action, ...]:
     """Return every way of placing one of these blocks with a card; ``first`` on an empty tower.
@@ -135,14 +138,17 @@ def legal(s: State, seat: Seat) -> tuple[Action, ...]:
     free = s.free()
     first = not s.tower
     actions: list[Action] = []
+    combos: tuple[Action, ...] = ()
     for card in sorted(hand) if s.drawn is None else (s.drawn,):
         matches = MATCHES[card]
-        if matches & free:
+        if card >= FIRST_COMBO:
+            combos += _stacks(card, matches & free, first)
+        elif matches & free:
             actions += _stacks(card, matches & free, first)
         elif not matches and len(hand) >= 2 and not s.rebuilding:
             actions.append({"type": "play", "card": TABLE.codes[card]})
-    if not actions:
-        actions.append({"type": "draw"})
-    elif s.drawn is not None:
-        actions.append({"type": "keep"})
-    return tuple(actions)
+    # Combo cards come last, and their lists are by far the longest: they are copied once at most.
+    listed = tuple(actions) + combos
+    if not listed:
+        return ({"type": "draw"},)
+    return listed if s.drawn is None else (*listed, {"type": "keep"})
