@@ -227,6 +227,17 @@ class TestWhatItSays:
         assert said(kept) == "This round is in order."
         assert "every buy-in goes back" in shown(kept)
 
+    def test_of_a_round_with_a_beacon_what_a_browser_cannot_do(self, kept: Tab) -> None:
+        paste(kept, [ROUNDS["beacon"]["bundle"]], trust_text(TRUST))
+        assert said(kept) == "In order, but not fully checked."
+        assert "browsers cannot do it" in kept.run("document.querySelector('.findings').textContent")
+
+    def test_of_a_round_that_runs_that_more_is_to_come(self, kept: Tab) -> None:
+        (running,) = next(case["bundles"] for case in VECTORS["cannot"] if case["code"] == "unfinished")
+        paste(kept, [running], trust_text(TRUST))
+        assert said(kept) == "In order so far."
+        assert "The deck is fixed but secret" in shown(kept)
+
     def test_of_many_rounds_how_many_are_what(self, kept: Tab) -> None:
         paste(kept, [row["bundle"] for row in ROUNDS.values()], trust_text(TRUST))
         assert said(kept) == "8 rounds: 2 not fully checked, 6 in order."

@@ -7,7 +7,7 @@
 import { TIMES } from "./shapes.js";
 import { CANNOT } from "./round.js";
 import { MEANINGS } from "./meanings.js";
-import { GROUPS, ON_KEYS, OWN_KEYS, REASONS, notMade, verdictWords } from "./words.js";
+import { GROUPS, ON_KEYS, OWN_KEYS, REASONS, SAID_HERE, notMade, verdictWords } from "./words.js";
 
 const CARDS_SHOWN_MAX = 1000;
 const MARKS = { 0: ["pass", "✓"], 1: ["fail", "✗"], 2: ["part", "◐"] };
@@ -50,7 +50,7 @@ function findingsView(findings) {
   if (!findings.length) return null;
   const rows = findings.map(({ code, where, text }) => make(
     "li", { class: CANNOT.includes(code) ? "part" : "fail" },
-    make("strong", {}, MEANINGS[code]), " ", make("code", {}, code),
+    make("strong", {}, SAID_HERE[code] ?? MEANINGS[code]), " ", make("code", {}, code),
     make("span", { class: "detail" }, `${where || "the whole file"}: ${text}.`),
   ));
   return make("section", {}, make("h4", {}, "What was found"), make("ul", { class: "findings" }, ...rows));

@@ -82,6 +82,12 @@ export const REASONS = {
   rules: "not checked here: the program sealdeck-verify does it",
 };
 
+/** What could not be checked, where this page has to say it in other words than verifiers that check more. */
+export const SAID_HERE = {
+  unfinished: "The round has not ended. What comes later cannot be checked yet.",
+  beacon_unchecked: "The beacon's signature was not checked: browsers cannot do it.",
+};
+
 /** Said beside the checks of keys where no trust file was given. */
 export const OWN_KEYS = "measured only against the keys that the file itself brings";
 export const ON_KEYS = ["key_record", "checkpoint"];
