@@ -46,6 +46,19 @@ def house_balances(*, operator_id: UUID, currency: str) -> dict[str, int]:
         return {str(kind): int(amount) for kind, amount in cursor.fetchall()}
 
 
+def escrow_oldest_ms(*, operator_id: UUID) -> int | None:
+    """Return when the oldest buy-in that still lies in an escrow was taken, or None if all escrows are empty."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT min(t.created_at_ms) FROM wallets_account a JOIN wallets_balance b ON b.account_id = a.id"
+            " JOIN wallets_tx t ON t.round_id = a.owner_ref AND t.kind = 'buy_in'"
+            " WHERE a.operator_id = %s AND a.kind = 'escrow' AND b.posted > 0",
+            [operator_id],
+        )
+        (oldest,) = cursor.fetchone()
+    return None if oldest is None else int(oldest)
+
+
 def currency_get(*, code: str) -> CurrencyFacts:
     """Return a currency.
 

@@ -6,8 +6,12 @@ import structlog
 from celery import shared_task
 from django.db import transaction
 
+from apps.core.clock import now_ms
 from apps.wallets import fsck, metrics, sealing, selectors, services
 from apps.wallets.daily import daily_files_make
+
+ESCROW_AGE_MAX_MS = 24 * 3_600_000
+"""Longer than any round or match lies open: an older escrow is one that somebody has to look at."""
 
 _log = structlog.get_logger(__name__)
 
@@ -32,10 +36,18 @@ def daily_files() -> int:
 
 @shared_task(name="wallets.check", ignore_result=True)
 def check() -> int:
-    """Check the quick invariants of every operator; what is broken stops that operator's new rounds."""
+    """Check the quick invariants of every operator; what is broken stops that operator's new rounds.
+
+    An escrow that has been lying open for too long is told, and stops nothing.
+    """
     raised = 0
     broken: set[str] = set()
+    oldest_ms = now = now_ms()
     for operator_id in selectors.operators():
+        escrow_ms = selectors.escrow_oldest_ms(operator_id=operator_id) or now
+        oldest_ms = min(oldest_ms, escrow_ms)
+        if now - escrow_ms > ESCROW_AGE_MAX_MS:
+            _log.warning("ledger_escrow_old", operator_id=str(operator_id), since_ms=escrow_ms)
         for finding in fsck.check(operator_id=operator_id, is_quick=True):
             if finding.state is not fsck.State.BROKEN:
                 continue
@@ -47,4 +59,5 @@ def check() -> int:
                 )
     for invariant in fsck.quick_ids():
         metrics.INVARIANT_BROKEN.labels(invariant=invariant).set(invariant in broken)
+    metrics.ESCROW_OLDEST_S.set((now - oldest_ms) // 1000)
     return raised

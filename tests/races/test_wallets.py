@@ -216,6 +216,15 @@ class TestRounds:
             answers = at_once([partial(house.buy_in, uuid4(), player, o) for o in others])
             assert Counter(a for a in answers if isinstance(a, str)) == {"insufficient_funds": 11}
 
+    def test_new_players_in_any_order_do_not_wait_for_each_other(self, house: House) -> None:
+        for _ in range(5):
+            a, b = house.player(), house.player()
+            deadlocks = _deadlocks()
+            pairs = [(a, b), (b, a)] * 6
+            answers = at_once([partial(house.buy_in, uuid4(), *pair) for pair in pairs])
+            assert Counter(answers) == {"insufficient_funds": 12}
+            assert _deadlocks() == deadlocks
+
     def test_two_people_who_approve_at_once_execute_once(self, house: House) -> None:
         player = house.player(10)
         with transaction.atomic():

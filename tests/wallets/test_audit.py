@@ -294,6 +294,15 @@ class TestFsck:
         settings.SEALDECK_ROUND_AUDIT = f"{__name__}.right_auditor"
         assert broken() == {"I9"}
 
+    def test_the_periodic_check_tells_of_an_old_escrow_and_stops_nothing(
+        self, busy: House, tamper: Tamper, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        tasks.check()
+        assert "ledger_escrow_old" not in caplog.text
+        tamper("UPDATE wallets_tx SET created_at_ms = created_at_ms - %s", 2 * daily.DAY_MS)
+        assert tasks.check() == 0
+        assert "ledger_escrow_old" in caplog.text
+
     def test_the_periodic_check_stops_new_rounds_of_that_operator_only(
         self, audited: House, other_house: House, tamper: Tamper
     ) -> None:

@@ -169,6 +169,12 @@ class TestRounds:
         assert caught.value.facts["player_ids"] == [poor, poorer]
         assert written() == before
 
+    def test_who_was_never_here_has_no_funds(self, house: House, other_house: House) -> None:
+        a, stranger = house.player(100), other_house.player(100)
+        with pytest.raises(InsufficientFunds) as caught:
+            house.buy_in(uuid4(), a, stranger)
+        assert caught.value.facts["player_ids"] == [stranger]
+
     def test_what_is_held_is_not_there_to_be_staked(self, house: House) -> None:
         a, b = house.player(100), house.player(100)
         _hold(house, b, 1)
