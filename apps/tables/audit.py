@@ -16,6 +16,7 @@ from uuid import UUID
 from apps.fairness import dealer
 from apps.fairness import selectors as fairness
 from apps.fairness.protocol import settlement, transcript
+from apps.fairness.protocol.errors import SettlementError
 from apps.fairness.protocol.records import record_hash
 from apps.games import registry
 from apps.games.contract import Outcome, RuleError
@@ -105,7 +106,12 @@ def _record_findings(round_: Round, last: Replayed, records: dict[str, Any]) -> 
         yield "its reveal record has another outcome than its inputs give"
     if outcome.final:
         paid = {row["seat"]: row["payout"] for row in terminal["payouts"]}
-        if paid != _payouts(round_, outcome):
+        try:
+            owed = _payouts(round_, outcome)
+        except SettlementError:
+            yield "its outcome names a seat that did not pay"
+            return
+        if paid != owed:
             yield "its reveal record has other payouts than its outcome gives"
 
 
@@ -132,7 +138,7 @@ def round_audit(round_id: UUID) -> RoundAudit | None:
     if not rounds or not rows:
         return None
     shares = _shares(rounds, rows)
-    if not shares:
+    if not shares or not shares.keys() <= rows.keys():
         return None
     table, opener = rounds[0].table, rounds[0].match_opener
     assert opener is not None

@@ -45,7 +45,8 @@ class TestFsck:
             ),
             ("UPDATE history_entry SET head = decode(repeat('00', 32), 'hex') WHERE seq = 1", "another head"),
             ("DELETE FROM history_entry WHERE seq = (SELECT max(seq) FROM history_entry)", "its row says"),
-            ("UPDATE tables_roundseat SET buy_in_minor = 1, number = 7 WHERE number = 1", "other payouts"),
+            ("UPDATE tables_round SET match_opener = 1 - match_opener, opener = 1 - opener", "not what its"),
+            ("UPDATE tables_roundseat SET number = number + 5", "names a seat that did not pay"),
         ],
     )
     def test_a_changed_row_is_found(

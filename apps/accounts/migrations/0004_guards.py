@@ -8,7 +8,7 @@ from django.db import migrations
 
 HISTORY = """
 CREATE FUNCTION accounts_change_write() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     subject constant text := TG_ARGV[0];
     kept constant text[] := string_to_array(TG_ARGV[1], ' ');
