@@ -102,8 +102,8 @@ class Bot:
         round_ = self.table["round"]
         if not round_ or round_["status"] != "open" or not round_["takes_contributions"]:
             return
-        mine = next(seat for seat in self.table["seats"] if seat["seat"] == self.table["your_seat"])
-        if mine["ready"] or self.ready_for == round_["id"]:
+        mine = next((seat for seat in self.table["seats"] if seat["seat"] == self.table["your_seat"]), None)
+        if mine is None or mine["ready"] or self.ready_for == round_["id"]:
             return
         await self._ready(me, round_)
 

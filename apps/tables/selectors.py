@@ -140,7 +140,11 @@ def _seat_view(seat: Seat, player: accounts.PlayerFacts | None) -> dict[str, Any
 
 def round_summary(round_: Round) -> dict[str, Any]:
     """Return where a round stands, without anything of its cards."""
-    published = fairness.open_published(round_.pk) if round_.status == Round.Status.OPEN else None
+    published = None
+    if round_.status == Round.Status.OPEN:
+        published = fairness.open_published(round_.pk)
+    elif round_.status == Round.Status.CLOSING:
+        published = fairness.close_published(round_.pk)
     return {
         "id": round_.pk.hex,
         "index": round_.index,

@@ -61,7 +61,7 @@ def snapshot(table_id: UUID) -> Snapshot:
         seats={
             seat.player_id: (seat.number, seat.pk) for seat in Seat.objects.filter(table_id=table_id).only("number")
         },
-        awaits_log=bool(round_ and round_["status"] == Round.Status.OPEN and not round_["takes_contributions"]),
+        awaits_log=bool(round_ and round_["status"] in ("open", "closing") and not round_["takes_contributions"]),
         spectator_delay_ms=table.spectator_delay_ms,
     )
 

@@ -206,7 +206,7 @@ class Tails:
                 await self._resubscribe()
                 continue
             if message is None:
-                await asyncio.sleep(0)
+                await asyncio.sleep(LOG_POLL_S / 10)  # Without a subscription the answer comes at once.
                 continue
             tail = self._tails.get(UUID(hex=message["channel"].decode().rsplit(":", 1)[1]))
             if tail is not None:
