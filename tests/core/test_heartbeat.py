@@ -152,7 +152,7 @@ class TestThread:
                 " WHERE datname = current_database() AND usename = 'sealdeck_app' AND pid <> %s",
                 [mine],
             ).fetchall()
-            assert cut == [(True,)]
+            assert set(cut) == {(True,)}  # Threads of earlier tests may have left a connection too.
             cut_at_ms = database_ms()
             wait_for("a beat after the cut", lambda: latest_ms() > cut_at_ms, timeout_s=10)
         finally:
