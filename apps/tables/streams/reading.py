@@ -55,13 +55,14 @@ def snapshot(table_id: UUID) -> Snapshot:
     table = selectors.table_get(table_id=table_id)
     view = selectors.table_view(table)
     round_ = view["round"]
+    awaits_log = bool(round_ and round_["status"] in ("open", "closing") and not round_["takes_contributions"])
     return Snapshot(
-        version=table.version,
+        version=table.version * 2 + (not awaits_log),  # Publication counts too: a poll in between must not miss it.
         view=view,
         seats={
             seat.player_id: (seat.number, seat.pk) for seat in Seat.objects.filter(table_id=table_id).only("number")
         },
-        awaits_log=bool(round_ and round_["status"] in ("open", "closing") and not round_["takes_contributions"]),
+        awaits_log=awaits_log,
         spectator_delay_ms=table.spectator_delay_ms,
     )
 
