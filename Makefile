@@ -26,6 +26,7 @@ run: ## Start PostgreSQL, Redis, API, streams, workers and playing bots; Ctrl-C 
 
 test: ## Run the tests on throw-away servers; ARGS="tests/core" chooses some
 	$(INSTALL) dev
+	@$(PY) -m tools.browser $(ARGS)
 	@exec $(PY) -m tools.services $(PY) -m pytest $(or $(ARGS),-q -n 2)
 
 check: ## Lint, types, import contracts, migrations, OpenAPI document, links in docs

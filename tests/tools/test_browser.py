@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tools import browser
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -55,3 +58,11 @@ def test_a_browser_that_is_there_is_taken(bare: Path, name: str) -> None:
     program.chmod(0o755)
     assert browser.chromium_path() == str(program)
     assert browser.main([]) == 0
+
+
+def test_the_test_target_brings_the_browser_before_it_runs_the_tests() -> None:
+    commands = subprocess.run(
+        ["make", "--dry-run", "test", "ARGS=tests/core -q"], cwd=ROOT, text=True, capture_output=True, check=True
+    ).stdout
+    assert "-m tools.browser tests/core -q" in commands
+    assert commands.index("tools.browser") < commands.index("pytest")
