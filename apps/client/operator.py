@@ -16,13 +16,14 @@ from uuid import UUID
 import httpx
 
 from apps.client.calls import Credentials, Retries, call
+from apps.client.history import HistoryCalls
 from apps.client.signing import Signer
-from apps.client.transport import Awaiting, Blocking, Caller
+from apps.client.transport import Awaiting, Blocking
 
 R = TypeVar("R")
 
 
-class OperatorCalls(Caller[R]):
+class OperatorCalls(HistoryCalls[R]):
     """Every call of an operator."""
 
     def player_upsert(

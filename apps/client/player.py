@@ -16,7 +16,8 @@ from uuid import UUID
 import httpx
 
 from apps.client.calls import READ_S, Credentials, Retries, call
-from apps.client.transport import Awaiting, Blocking, Caller
+from apps.client.history import HistoryCalls
+from apps.client.transport import Awaiting, Blocking
 
 R = TypeVar("R")
 
@@ -26,7 +27,7 @@ def idempotency_key() -> str:
     return secrets.token_urlsafe(18)
 
 
-class PlayerCalls(Caller[R]):
+class PlayerCalls(HistoryCalls[R]):
     """Every call of a player."""
 
     def me(self, player_id: UUID | str) -> R:

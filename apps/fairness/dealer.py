@@ -18,7 +18,7 @@ from django.db import connection, transaction
 
 from apps.fairness import sealing
 from apps.fairness.errors import RoundUnknown
-from apps.fairness.models import DeckOrder, FairRound, Generation, Record, RecordType
+from apps.fairness.models import DeckOrder, FairRound, Generation, Record, RecordType, Stage
 from apps.fairness.protocol import beacon as beacon_rules
 from apps.fairness.protocol import streams
 from apps.fairness.protocol.cards import CardTree
@@ -263,6 +263,27 @@ def opening_deck(round_id: UUID) -> tuple[str, ...]:
     hook = next((hook for hook in _uncommitted(round_id) if hook.tree.gen == 0), None)
     tree = hook.tree if hook is not None else _committed_tree(round_id, 0)
     return tree.cards
+
+
+def decks_revealed(round_id: UUID) -> list[tuple[str, ...]]:
+    """Return the opening deck of a round that has ended and every re-ordered one, top first, by generation.
+
+    Nothing is kept of it: the cache is for rounds in play.
+
+    Raises:
+        RoundUnknown: no such round was dealt.
+    """
+    round_ = FairRound.objects.only("stage", "order_hash").filter(pk=round_id).first()
+    if round_ is None:
+        raise RoundUnknown
+    assert round_.stage == Stage.ENDED, "a deck is secret while its round runs"
+    schedule = _load(round_id)
+    codes = DeckOrder.objects.values_list("codes", flat=True).get(pk=round_.order_hash)
+    decks: list[tuple[str, ...]] = [schedule.chance().shuffle(streams.DECK, codes)]
+    for row in Generation.objects.only("gen", "stream", "source_sealed").filter(round_id=round_id).order_by("gen"):
+        source = sealing.cards_open(bytes(row.source_sealed), round_id=round_id, gen=row.gen)
+        decks.append(_reordered(schedule, row.stream, source))
+    return decks
 
 
 def _committed_tree(round_id: UUID, gen: int) -> CardTree:

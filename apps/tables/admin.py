@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from uuid import UUID
+
 from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.core.admin import LookOnly, moment
-from apps.tables.models import Round, Seat, Table
+from apps.tables import hand_text, hands
+from apps.tables.hands import Reader
+from apps.tables.models import Round, RoundSeat, Seat, Table
+
+FOUND_MAX = 500
+"""Rounds that a search finds of a player or a table, the newest."""
 
 
 @admin.register(Table)
@@ -44,13 +54,35 @@ class RoundAdmin(LookOnly):
 
     fields = (
         *("id", "table", "operator", "index", "game", "rules", "numbers", "opener", "match_id", "status", "seq"),
-        *("desk", "outcome", "pot_minor", "fee_minor", "offset_ms", "opened_ms", "dealt_ms", "ended_ms"),
+        *("desk", "outcome", "pot_minor", "fee_minor", "offset_ms", "opened_ms", "dealt_ms", "ended_ms", "history"),
     )
     list_display = ("id", "table", "index", "status", "seq", "pot_minor", "fee_minor", "dealt", "ended", "evidence")
     list_filter = ("status", "game")
     list_select_related = ("table",)
-    search_fields = ("id", "table__name")
+    search_fields = ("id",)
+    search_help_text = "The id of a round, a table or a player, the operator's own id of a player, or a table's name."
     ordering = ("-opened_ms",)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Round], search_term: str
+    ) -> tuple[QuerySet[Round], bool]:
+        """Find the newest rounds by what a player can name, ids with or without hyphens; by indexes, not patterns."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        of_player, of_table = Q(player__external_id=term), Q(table__name=term)
+        with contextlib.suppress(ValueError):
+            named = UUID(term)
+            of_player, of_table = of_player | Q(player_id=named), of_table | Q(pk=named) | Q(table_id=named)
+        played = RoundSeat.objects.filter(of_player).order_by("-xid").values_list("round_id", flat=True)
+        others = Round.objects.filter(of_table).order_by("-xid").values_list("pk", flat=True)
+        return queryset.filter(pk__in={*played[:FOUND_MAX], *others[:FOUND_MAX]}), False
+
+    @admin.display(description="history")
+    def history(self, round_: Round) -> str:
+        """Return the round as its operator reads it: while it runs without any hidden card."""
+        told = hands.hand(reader=Reader(round_.operator_id), round_id=round_.pk)
+        return format_html("<pre>{}</pre>", hand_text.text(told))
 
     @admin.display(description="dealt")
     def dealt(self, round_: Round) -> str:

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.core.ids import new_id
+from apps.wallets.fields import CurrentXid, Xid8Field
 
 
 class Table(models.Model):
@@ -146,8 +147,8 @@ class Round(models.Model):
         VOID = "void"
 
     id = models.UUIDField(primary_key=True)
-    table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="rounds")
-    operator = models.ForeignKey("accounts.Operator", on_delete=models.PROTECT, related_name="+")
+    table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="rounds", db_index=False)
+    operator = models.ForeignKey("accounts.Operator", on_delete=models.PROTECT, related_name="+", db_index=False)
     index = models.BigIntegerField()
     game = models.CharField(max_length=32)
     rules = models.CharField(max_length=40)
@@ -173,6 +174,7 @@ class Round(models.Model):
     closed_ms = models.BigIntegerField(null=True)
     dealt_ms = models.BigIntegerField(null=True)
     ended_ms = models.BigIntegerField(null=True)
+    xid = Xid8Field(db_default=CurrentXid())
 
     UNDER_WAY: ClassVar = ("open", "closing", "running")
 
@@ -193,6 +195,8 @@ class Round(models.Model):
                 name="tables_to_advance",
             ),
             models.Index(fields=["operator", "-ended_ms"], name="tables_rounds_of_operator"),
+            models.Index(fields=["operator", "xid", "id"], name="tables_rounds_in_order"),
+            models.Index(fields=["table", "xid", "id"], name="tables_rounds_of_table"),
         ]
 
     def __str__(self) -> str:
@@ -200,7 +204,10 @@ class Round(models.Model):
 
 
 class RoundSeat(models.Model):
-    """One seat dealt into a round: who sat there, what was paid, what came back."""
+    """One seat dealt into a round: who sat there, what was paid, what came back.
+
+    ``xid``, here and of rounds, orders lists: below the oldest database transaction that still runs they are complete.
+    """
 
     pk = models.CompositePrimaryKey("round_id", "number")
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="seats")
@@ -210,12 +217,13 @@ class RoundSeat(models.Model):
     payout_minor = models.BigIntegerField(default=0)
     balance_before_minor = models.BigIntegerField(null=True)
     left_reason = models.CharField(max_length=10, blank=True, default="")
+    xid = Xid8Field(db_default=CurrentXid())
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["round", "player"], name="tables_player_dealt_once"),
         ]
-        indexes: ClassVar = [models.Index(fields=["player", "-round"], name="tables_rounds_of_player")]
+        indexes: ClassVar = [models.Index(fields=["player", "xid", "round"], name="tables_rounds_of_player")]
 
     def __str__(self) -> str:
         return f"{self.round_id}:{self.number}"

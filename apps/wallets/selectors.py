@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from datetime import date
 from uuid import UUID
@@ -22,7 +23,7 @@ from apps.wallets.models import (
     LedgerKey,
     TxKind,
 )
-from apps.wallets.values import Balance, CurrencyFacts, Transaction
+from apps.wallets.values import Balance, CurrencyFacts, RoundLine, Transaction
 
 
 def operators() -> list[UUID]:
@@ -84,6 +85,38 @@ def available_many(*, operator_id: UUID, player_ids: Collection[UUID], currency:
     )
     found = dict(rows)
     return {player_id: found.get(player_id, 0) for player_id in player_ids}
+
+
+_ROUND_LINES = """
+WITH first AS (
+    SELECT id, kind, round_id, created_at_ms, xid FROM wallets_tx WHERE kind = 'buy_in' AND round_id = ANY(%(rounds)s)
+    UNION ALL
+    SELECT id, kind, round_id, created_at_ms, xid FROM wallets_tx
+    WHERE kind IN ('settle', 'void') AND round_id = ANY(%(rounds)s)
+), later AS (
+    SELECT t.id, t.kind, first.round_id, t.created_at_ms, t.xid
+    FROM first JOIN wallets_tx t ON t.reverses_id = first.id
+    UNION ALL
+    SELECT t.id, t.kind, p.round_id, t.created_at_ms, t.xid
+    FROM wallets_approval p JOIN wallets_tx t ON t.approval_id = p.id
+    WHERE p.kind = 'resettle' AND p.round_id = ANY(%(rounds)s)
+)
+SELECT m.round_id, m.id, m.kind, a.owner_ref, e.amount, e.balance_after, m.created_at_ms
+FROM (SELECT * FROM first UNION ALL SELECT * FROM later) m
+JOIN wallets_entry e ON e.tx_id = m.id JOIN wallets_account a ON a.id = e.account_id
+WHERE e.operator_id = %(operator)s AND a.kind = 'player'
+ORDER BY m.xid, e.id
+"""
+
+
+def round_lines(*, operator_id: UUID, round_ids: Collection[UUID]) -> dict[UUID, list[RoundLine]]:
+    """Return what rounds (of a match: its first one) did to the accounts of players, corrections included, in order."""
+    found: dict[UUID, list[RoundLine]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_ROUND_LINES, {"operator": operator_id, "rounds": list(round_ids)})
+        for round_id, *line in cursor.fetchall():
+            found[round_id].append(RoundLine(*line))
+    return found
 
 
 def transaction_get(*, operator_id: UUID, tx_id: UUID, replayed: bool = False) -> Transaction:

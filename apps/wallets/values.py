@@ -61,6 +61,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundLine:
+    """What one transaction of a round did to one player's account; a stake is negative, what comes back positive."""
+
+    tx_id: UUID
+    kind: str
+    player_id: UUID
+    amount_minor: int
+    balance_after_minor: int
+    created_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Movement:
     """A transaction with all its lines, which add up to zero."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -10,9 +11,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from apps.accounts.models import Player
 from apps.core import clock
 from apps.fairness import dealer, sequencer
 from apps.fairness.models import FairRound
+from apps.tables import hand_text, hands
+from apps.tables.hands import Reader
 from apps.tables.live import places
 from apps.tables.models import Round
 from tests.tables.conftest import House, house  # noqa: F401 - the fixture
@@ -77,3 +81,24 @@ class TestAdmin:
         answer = Client().get(reverse("admin:tables_round_changelist"))
         assert answer.status_code == 302
         assert "/admin/login/" in answer["Location"]
+
+    def test_support_finds_a_round_by_whatever_the_player_names(self, staff: Client, house: House) -> None:  # noqa: F811
+        place, other = house.table(name="Blue room"), house.table(name="Red room")
+        round_ = place.deal(0, 1)
+        other.deal(0, 1)
+        player = Player.objects.get(pk=place.players[0])
+        wanted = (round_.pk.hex, str(round_.pk), str(player.pk), player.external_id, str(place.id), "Blue room")
+        for term in wanted:
+            answer = staff.get(reverse("admin:tables_round_changelist"), {"q": f" {term} "})
+            assert [row.pk for row in answer.context["cl"].result_list] == [round_.pk], term
+
+    def test_support_reads_the_text_that_the_operator_reads(self, staff: Client, house: House) -> None:  # noqa: F811
+        place = house.table()
+        round_ = place.deal(0, 1)
+        page = reverse("admin:tables_round_change", args=[round_.pk])
+        assert "What happened" in staff.get(page).content.decode()
+        place.play_out()
+        told = hand_text.text(hands.hand(reader=Reader(house.operator_id), round_id=round_.pk))
+        assert html.escape(told).replace("&#x27;", "&#39;") in staff.get(page).content.decode().replace(
+            "&#x27;", "&#39;"
+        )

@@ -14,9 +14,11 @@ from apps.accounts import services
 from apps.accounts.services import Signing
 from apps.accounts.signatures import Algorithm, answer_keys
 from apps.client.errors import AnswerInvalid, ApiError
+from apps.client.history import histories
 from apps.client.operator import OperatorClient
 from apps.client.player import PlayerClient
 from apps.client.signing import Ed25519Signer
+from tests.tables.conftest import House, house  # noqa: F401 - the fixture
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 SIGNER = Ed25519Signer(PRIVATE)
@@ -95,3 +97,19 @@ class TestOperator:
         with pytest.raises(ApiError) as caught:
             operator.transactions(cursor="ä +%&=")
         assert caught.value.code == "cursor_invalid"
+
+
+class TestHistory:
+    def test_is_read_by_the_operator_and_by_the_player(self, live_server: Any, house: House) -> None:  # noqa: F811
+        place = house.table()
+        rounds = [place.deal(0, 1).pk.hex]
+        place.play_out()
+        rounds.append(place.deal(0, 1).pk.hex)
+        place.play_out()
+        with OperatorClient(live_server.url, house.key) as operator:
+            assert [told["id"] for told in histories(operator, status="finished", limit=1)] == rounds[::-1]
+            assert operator.rounds(player_id=str(place.players[0]))["next"] is None
+        with PlayerClient(live_server.url, house.token(place.players[1])) as me:
+            assert [told["id"] for told in me.rounds()["rounds"]] == rounds[::-1]
+            assert me.history(rounds[0])["seats"][1]["is_yours"] is True
+            assert me.history_text(rounds[0]).startswith(f"Sealdeck round {rounds[0]}\n")

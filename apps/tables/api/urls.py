@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.urls import path, register_converter
 
-from apps.tables.api import evidence, games, views
+from apps.tables.api import evidence, games, hands, views
 
 
 class RoundIdConverter:
@@ -34,10 +34,15 @@ urlpatterns = [
     path("tables/<uuid:table_id>/come-back", views.AwayView.as_view(away=False), name="come-back"),
     path("tables/<uuid:table_id>/stream", views.FollowView.as_view(route="stream"), name="stream"),
     path("tables/<uuid:table_id>/events", views.FollowView.as_view(route="events"), name="events"),
+    path("rounds", hands.HandsView.as_view(), name="rounds"),
+    path("rounds.jsonl", hands.HandsExportView.as_view(), name="rounds-jsonl"),
+    path("rounds.txt", hands.HandsTextExportView.as_view(), name="rounds-txt"),
     path("rounds/<round:round_id>", views.RoundView.as_view(), name="round"),
     path("rounds/<round:round_id>/actions", views.ActionsView.as_view(), name="actions"),
     path("rounds/<round:round_id>/leave", views.LeaveView.as_view(), name="leave"),
     path("rounds/<round:round_id>/openings", views.RoundOpeningsView.as_view(), name="openings"),
+    path("rounds/<round:round_id>/history", hands.HandView.as_view(), name="history"),
+    path("rounds/<round:round_id>/history.txt", hands.HandTextView.as_view(), name="history-text"),
     path("rounds/<round:round_id>/proof", evidence.ProofView.as_view(), name="proof"),
     path("fairness/rounds/<round:round_id>/bundle", evidence.BundleView.as_view(), name="bundle"),
     path("fairness/tables/<uuid:table_id>/bundles", evidence.BundlesView.as_view(), name="bundles"),
