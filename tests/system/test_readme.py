@@ -13,9 +13,9 @@ from tools.services import ROOT
 
 
 def session() -> str:
-    """Return the shell block of README that begins with the key."""
+    """Return the shell block of README that begins with the address and the key, without that line."""
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    [found] = [block for block in blocks if block.startswith("KEY=")]
+    [found] = [block for block in blocks if block.startswith("BASE=")]
     return str(found).split("\n", 1)[1]
 
 
