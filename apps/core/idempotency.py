@@ -129,6 +129,7 @@ def _decorated(view: View, required: bool) -> View:
         except _Undo as undone:
             raise undone.error from undone.error.__cause__
 
+    handler.idempotency = required  # type: ignore[attr-defined]  # For the API document.
     return handler
 
 

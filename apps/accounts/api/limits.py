@@ -22,8 +22,9 @@ from apps.accounts.api.serializers import (
     LimitsSetSerializer,
 )
 from apps.accounts.api.views import player_visible, validated
-from apps.accounts.errors import LimitCurrencyInvalid
+from apps.accounts.errors import ExclusionTooShort, LimitCurrencyInvalid, PlayerNotFound
 from apps.accounts.limits import MONEY_KINDS, LimitKind
+from apps.core.api.document import refuses
 from apps.core.api.views import ApiView
 from apps.core.clock import now_ms
 
@@ -34,12 +35,14 @@ class LimitsView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
 
     @extend_schema(operation_id="player_limits_get", responses={200: LimitsSerializer})
+    @refuses(PlayerNotFound)
     def get(self, request: Request, player_id: UUID) -> Response:
         """Return what holds now, what is waiting, and the newest changes."""
         player = player_visible(request, player_id, scope="read")
         return Response(_limits(player.operator_id, player_id, now_ms()))
 
     @extend_schema(operation_id="player_limits_set", request=LimitsSetSerializer, responses={200: LimitsSerializer})
+    @refuses(PlayerNotFound, LimitCurrencyInvalid)
     def patch(self, request: Request, player_id: UUID) -> Response:
         """Change limits. What tightens holds at once, what loosens 24 hours later; what is not named stays."""
         player = player_visible(request, player_id, scope="play")
@@ -55,6 +58,7 @@ class ExclusionView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
 
     @extend_schema(operation_id="player_exclusion_get", responses={200: ExclusionSerializer})
+    @refuses(PlayerNotFound)
     def get(self, request: Request, player_id: UUID) -> Response:
         """Return whether the player is excluded, and until when."""
         player = player_visible(request, player_id, scope="read")
@@ -63,6 +67,7 @@ class ExclusionView(ApiView):
     @extend_schema(
         operation_id="player_exclude", request=ExclusionCreateSerializer, responses={201: ExclusionSerializer}
     )
+    @refuses(PlayerNotFound, ExclusionTooShort)
     def post(self, request: Request, player_id: UUID) -> Response:
         """Exclude the player from play. Nobody can take it back; payouts and withdrawals go on."""
         player = player_visible(request, player_id, scope="play")

@@ -1,4 +1,4 @@
-"""How the API document describes the two kinds of credentials."""
+"""How the API document describes the two kinds of credentials, and what every caller with one may be refused with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,49 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+
+from apps.accounts.api.permissions import IsOperatorOrPlayer, IsPlayer
+from apps.accounts.errors import (
+    AddressNotAllowed,
+    KeyInvalid,
+    NonceReused,
+    RateLimited,
+    ScopeMissing,
+    SessionExpired,
+    SignatureInvalid,
+    SignatureRequired,
+    TimestampOutOfRange,
+    TokenInvalid,
+    Unauthenticated,
+)
+from apps.core.api.document import DocumentedSchema
+
+
+class ApiSchema(DocumentedSchema):
+    """Describes every operation of the API."""
+
+    caller_refusals = (
+        Unauthenticated,
+        KeyInvalid,
+        TokenInvalid,
+        SessionExpired,
+        SignatureInvalid,
+        SignatureRequired,
+        TimestampOutOfRange,
+        NonceReused,
+        AddressNotAllowed,
+        ScopeMissing,
+        RateLimited,
+    )
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """Name the credentials that the operation takes, out of those that its view knows."""
+        schemes: list[dict[str, Any]] = super().get_auth()
+        asked = {type(permission) for permission in self.view.get_permissions()}
+        if IsOperatorOrPlayer in asked:
+            return schemes
+        is_for_player = IsPlayer in asked
+        return [scheme for scheme in schemes if any(name.startswith("player") == is_for_player for name in scheme)]
 
 
 class OperatorKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # Of drf-spectacular.

@@ -28,10 +28,19 @@ from apps.accounts.api.serializers import (
     SessionCreateSerializer,
     SessionSerializer,
 )
-from apps.accounts.errors import PlayerNotFound
+from apps.accounts.errors import (
+    KeyLimitReached,
+    KeyNotFound,
+    PlayerClosed,
+    PlayerConflict,
+    PlayerNotFound,
+    SessionNotFound,
+    SignatureKeyInvalid,
+)
 from apps.accounts.models import ApiKey, PlayerStatus
 from apps.accounts.principals import PlayerPrincipal
 from apps.accounts.signatures import Algorithm, answer_keys, hmac_secret
+from apps.core.api.document import refuses
 from apps.core.api.views import ApiView, PublicView
 
 
@@ -52,6 +61,7 @@ class PlayersView(ApiView):
     permission_classes = (scope("play"),)
 
     @extend_schema(operation_id="player_upsert", request=PlayerUpsertSerializer, responses={200: PlayerSerializer})
+    @refuses(PlayerConflict)
     def post(self, request: Request) -> Response:
         """Create a player under your own id, or return the one that has it."""
         body = validated(PlayerUpsertSerializer, request)
@@ -68,11 +78,13 @@ class PlayerView(ApiView):
         return [scope("admin")() if self.request.method == "PATCH" else IsOperatorOrPlayer()]
 
     @extend_schema(operation_id="player_get", responses={200: PlayerSerializer})
+    @refuses(PlayerNotFound)
     def get(self, request: Request, player_id: UUID) -> Response:
         """Return a player."""
         return Response(PlayerSerializer(player_visible(request, player_id, scope="read")).data)
 
     @extend_schema(operation_id="player_status_set", request=PlayerStatusSerializer, responses={200: PlayerSerializer})
+    @refuses(PlayerNotFound, PlayerClosed)
     def patch(self, request: Request, player_id: UUID) -> Response:
         """Freeze, thaw or close a player. A closed player's sessions end at once, and it never opens again."""
         caller = operator_of(request)
@@ -90,6 +102,7 @@ class SessionsView(ApiView):
     permission_classes = (scope("play"),)
 
     @extend_schema(operation_id="session_create", request=SessionCreateSerializer, responses={201: SessionSerializer})
+    @refuses(PlayerNotFound, PlayerClosed)
     def post(self, request: Request) -> Response:
         """Start a session of a player and return its token."""
         body = validated(SessionCreateSerializer, request)
@@ -104,6 +117,7 @@ class SessionView(ApiView):
     permission_classes = (scope("play"),)
 
     @extend_schema(operation_id="session_revoke", request=None, responses={204: None})
+    @refuses(SessionNotFound)
     def delete(self, request: Request, session_id: UUID) -> Response:
         """End a player's session at once, and every other session of the player with it."""
         services.session_revoke(operator_id=operator_of(request).operator_id, session_id=session_id)
@@ -122,6 +136,7 @@ class KeysView(ApiView):
         return Response(KeySerializer(found, many=True).data)
 
     @extend_schema(operation_id="key_create", request=KeyCreateSerializer, responses={201: NewKeySerializer})
+    @refuses(KeyLimitReached, SignatureKeyInvalid)
     def post(self, request: Request) -> Response:
         """Create an API key. The answer holds the key itself, this once."""
         body = validated(KeyCreateSerializer, request)
@@ -153,6 +168,7 @@ class KeyView(ApiView):
     permission_classes = (scope("admin"),)
 
     @extend_schema(operation_id="key_revoke", request=None, responses={200: KeySerializer})
+    @refuses(KeyNotFound)
     def delete(self, request: Request, key_id: UUID) -> Response:
         """Revoke an API key at once."""
         caller = operator_of(request)

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from apps.core.api.document import refuses
 from apps.core.api.views import PublicView
 from apps.fairness import selectors
 from apps.fairness.api.serializers import (
@@ -32,7 +33,7 @@ from apps.fairness.api.serializers import (
     TrustFileSerializer,
     TrustSerializer,
 )
-from apps.fairness.errors import LogUnavailable, TileUnknown
+from apps.fairness.errors import LogUnavailable, ProofRange, RoundUnknown, TileUnknown
 from apps.fairness.protocol.errors import TileError
 from apps.fairness.protocol.tiles import tile_path_read
 from apps.fairness.verify.archive import NAME, build
@@ -84,6 +85,7 @@ class KeysView(FairnessView):
     """Every key the log announced, added or revoked."""
 
     @extend_schema(tags=TAG, operation_id="fairness_keys", auth=[], responses=KeysSerializer)
+    @refuses(LogUnavailable)
     def get(self, request: Request) -> Response:
         """Return all key entries of the log in order, each with its index."""
         return Response({"origin": selectors.log_origin(), "keys": selectors.keys()})
@@ -93,6 +95,7 @@ class TrustView(FairnessView):
     """The trust file of this server."""
 
     @extend_schema(tags=TAG, operation_id="fairness_trust", auth=[], responses=TrustSerializer)
+    @refuses(LogUnavailable)
     def get(self, request: Request) -> Response:
         """Return the trust file of this server, with the warning to pin it elsewhere."""
         return Response({"trust": selectors.trust(), "warning": TRUST_WARNING})
@@ -102,6 +105,7 @@ class TrustFileView(FairnessView):
     """The trust file of this server, ready for a verifier."""
 
     @extend_schema(tags=TAG, operation_id="fairness_trust_file", auth=[], responses=TrustFileSerializer)
+    @refuses(LogUnavailable)
     def get(self, request: Request) -> Response:
         """Return the trust file alone; the warning is in the header ``Sealdeck-Warning``."""
         return Response(selectors.trust(), headers={"Sealdeck-Warning": TRUST_WARNING})
@@ -156,6 +160,7 @@ class CheckpointView(FairnessView):
         auth=[],
         responses={(200, "text/plain"): OpenApiTypes.STR},
     )
+    @refuses(LogUnavailable)
     def get(self, request: Request) -> HttpResponse:
         """Return the newest checkpoint as a C2SP signed note, with its cosignatures."""
         newest = selectors.published()
@@ -183,6 +188,7 @@ class TileView(FairnessView):
         ],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
+    @refuses(TileUnknown)
     def get(self, request: Request, tile: str) -> HttpResponse:
         """Return a tile or an entry bundle in the encoding of C2SP tlog-tiles."""
         try:
@@ -202,6 +208,7 @@ class InclusionView(FairnessView):
         parameters=[InclusionQuery],
         responses=InclusionSerializer,
     )
+    @refuses(LogUnavailable, ProofRange)
     def get(self, request: Request) -> Response:
         """Prove that an entry is in the tree of a size."""
         query = _query(InclusionQuery, request)
@@ -218,6 +225,7 @@ class ConsistencyView(FairnessView):
         parameters=[ConsistencyQuery],
         responses=ConsistencySerializer,
     )
+    @refuses(LogUnavailable, ProofRange)
     def get(self, request: Request) -> Response:
         """Prove that the tree of one size extends that of a smaller one."""
         query = _query(ConsistencyQuery, request)
@@ -228,6 +236,7 @@ class RoundView(FairnessView):
     """The records of one round."""
 
     @extend_schema(tags=TAG, operation_id="fairness_round", auth=[], responses=RoundRecordsSerializer)
+    @refuses(RoundUnknown)
     def get(self, request: Request, round_id: UUID) -> Response:
         """Return the records of a round so far, each with its hash and its place in the log."""
         records = selectors.round_records(round_id)

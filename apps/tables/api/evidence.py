@@ -16,11 +16,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api.permissions import IsOperatorOrPlayer
+from apps.core.api.document import refuses
 from apps.core.api.parsers import MalformedJson
 from apps.core.api.views import ApiView, PublicView
+from apps.fairness.errors import LogUnavailable
 from apps.history import selectors as history
 from apps.tables import selectors
 from apps.tables.api.views import round_seen
+from apps.tables.errors import RoundNotFound, SpectatorsNotAllowed, TableNotFound
 from apps.tables.models import Round
 
 BUNDLES_MAX = 1_000
@@ -33,6 +36,7 @@ class BundleView(PublicView):
     """The audit bundle of a round."""
 
     @extend_schema(operation_id="round_bundle", auth=[], responses={200: OpenApiTypes.OBJECT})
+    @refuses(RoundNotFound, LogUnavailable)
     def get(self, request: Request, round_id: UUID) -> Response:
         """Return the round's audit bundle; while it runs, as much of it as is published.
 
@@ -58,6 +62,7 @@ class BundlesView(PublicView):
         ],
         responses={(200, "application/jsonl"): OpenApiResponse(OpenApiTypes.STR, "One bundle a line.")},
     )
+    @refuses(TableNotFound, MalformedJson)
     def get(self, request: Request, table_id: UUID) -> StreamingHttpResponse:
         """Stream the bundles of a table's ended rounds by index, at most 1,000, as JSON Lines."""
         table = selectors.table_get(table_id=table_id)
@@ -88,6 +93,7 @@ class ProofView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
 
     @extend_schema(operation_id="round_proof", responses={303: None})
+    @refuses(RoundNotFound, SpectatorsNotAllowed)
     def get(self, request: Request, round_id: UUID) -> HttpResponse:
         """Redirect to the round's audit bundle, which everybody can read."""
         round_seen(request, round_id)

@@ -14,6 +14,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.core.api.document import refuses
 from apps.core.api.parsers import MalformedJson
 from apps.core.api.views import PublicView
 from apps.games import registry
@@ -95,6 +96,7 @@ class GameView(PublicView):
         parameters=[OpenApiParameter("seats", int, description="Number of seats for the deck; the least if left out.")],
         responses={200: GamePageSerializer},
     )
+    @refuses(GameUnknown, MalformedJson)
     def get(self, request: Request, slug: str) -> Response:
         """Return a game with its rules and its deck."""
         if slug not in registry.slugs():

@@ -29,10 +29,12 @@ from apps.accounts.api.permissions import (
 )
 from apps.accounts.principals import OperatorPrincipal, PlayerPrincipal
 from apps.core import clock, heartbeat
+from apps.core.api.document import refuses
 from apps.core.api.parsers import MalformedJson
 from apps.core.api.views import ApiView
 from apps.core.idempotency import idempotent, key_of
 from apps.tables import limits, metrics, replay, selectors, tickets
+from apps.tables.api import refusals
 from apps.tables.api.serializers import (
     ActionSerializer,
     LeftSerializer,
@@ -99,6 +101,7 @@ class TablesView(ApiView):
 
     @extend_schema(operation_id="table_create", request=TableCreateSerializer, responses={201: TableSerializer})
     @idempotent(required=False)
+    @refuses(*refusals.TABLE_CREATE)
     def post(self, request: Request) -> Response:
         """Make a table. Its settings stand in every round's open record and do not change."""
         body = validated(TableCreateSerializer, request)
@@ -114,6 +117,7 @@ class TablesView(ApiView):
         ],
         responses={200: TablePageSerializer},
     )
+    @refuses(*refusals.TABLE_LIST)
     def get(self, request: Request) -> Response:
         """List tables that are not closed, newest first. Players do not see private ones."""
         principal = principal_of(request)
@@ -153,11 +157,13 @@ class TableView(ApiView):
         return [scope("play")() if self.request.method == "PATCH" else IsOperatorOrPlayer()]
 
     @extend_schema(operation_id="table_get", responses={200: TableSerializer})
+    @refuses(*refusals.TABLE_GET)
     def get(self, request: Request, table_id: UUID) -> Response:
         """Return a table as it is now."""
         return Response(table_answer(request, table_seen(request, table_id)))
 
     @extend_schema(operation_id="table_status_set", request=TableStatusSerializer, responses={200: TableSerializer})
+    @refuses(*refusals.TABLE_STATUS_SET)
     def patch(self, request: Request, table_id: UUID) -> Response:
         """Open, pause or drain a table. A draining table closes when its round, or match, has ended."""
         table_seen(request, table_id)
@@ -172,6 +178,7 @@ class SeatsView(ApiView):
     permission_classes = (IsPlayer,)
 
     @extend_schema(operation_id="seat_take", request=SeatTakeSerializer, responses={201: TableSerializer})
+    @refuses(*refusals.SEAT_TAKE)
     def post(self, request: Request, table_id: UUID) -> Response:
         """Sit down. During a round you wait for the next one."""
         player = player_of(request)
@@ -193,6 +200,7 @@ class MySeatView(ApiView):
     permission_classes = (IsPlayer,)
 
     @extend_schema(operation_id="seat_stand_up", request=None, responses={200: LeftSerializer})
+    @refuses(*refusals.SEAT_STAND_UP)
     def delete(self, request: Request, table_id: UUID) -> Response:
         """Stand up. In a running round, leave the round instead."""
         table_seen(request, table_id)
@@ -206,6 +214,7 @@ class ReadyView(ApiView):
     permission_classes = (IsPlayer,)
 
     @extend_schema(operation_id="seat_ready", request=ReadySerializer, responses={200: TableSerializer})
+    @refuses(*refusals.SEAT_READY)
     def post(self, request: Request, table_id: UUID) -> Response:
         """Get ready for the open round, with your contribution to its entropy. The stake is taken at the deal."""
         table = table_seen(request, table_id)
@@ -227,6 +236,7 @@ class OpeningView(ApiView):
     permission_classes = (IsPlayer,)
 
     @extend_schema(operation_id="seat_open", request=OpeningSerializer, responses={200: TableSerializer})
+    @refuses(*refusals.SEAT_OPEN)
     def post(self, request: Request, table_id: UUID) -> Response:
         """Open your commitment, once the close record is published (mode sealed)."""
         table_seen(request, table_id)
@@ -248,6 +258,7 @@ class AwayView(ApiView):
     away = True
 
     @extend_schema(request=None, responses={200: TableSerializer})
+    @refuses(*refusals.SEAT_AWAY_SET)
     def post(self, request: Request, table_id: UUID) -> Response:
         """Sit out from the next round on, or come back. A seat not played for three rounds is given away."""
         table_seen(request, table_id)
@@ -274,6 +285,7 @@ class FollowView(ApiView):
         ],
         responses={307: None},
     )
+    @refuses(*refusals.TABLE_FOLLOW)
     def get(self, request: Request, table_id: UUID) -> HttpResponse:
         """Redirect to the table's messages, with a ticket for this caller that is good for a minute."""
         table = table_seen(request, table_id)
@@ -324,6 +336,7 @@ class RoundView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
 
     @extend_schema(operation_id="round_get", responses={200: RoundViewSerializer})
+    @refuses(*refusals.ROUND_SEE)
     def get(self, request: Request, round_id: UUID) -> Response:
         """Return a round as you may see it: your own hand if you are in it, the open cards otherwise."""
         round_, seat = round_seen(request, round_id)
@@ -336,6 +349,7 @@ class RoundOpeningsView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
 
     @extend_schema(operation_id="round_openings", responses={200: OpeningsSerializer})
+    @refuses(*refusals.ROUND_SEE)
     def get(self, request: Request, round_id: UUID) -> Response:
         """Return the openings of the cards you see now; check each against the root in the deck record."""
         round_, seat = round_seen(request, round_id)
@@ -349,6 +363,7 @@ class ActionsView(ApiView):
     permission_classes = (IsPlayer,)
 
     @extend_schema(operation_id="round_act", request=ActionSerializer, responses={201: MovedSerializer})
+    @refuses(*refusals.ROUND_ACT)
     def post(self, request: Request, round_id: UUID) -> Response:
         """Play one action. With an Idempotency-Key, sending it again has no second effect and the same answer."""
         now_ms = arrival(request)
@@ -379,6 +394,7 @@ class LeaveView(ApiView):
     permission_classes = (IsPlayer,)
 
     @extend_schema(operation_id="round_leave", request=None, responses={200: LeftSerializer})
+    @refuses(*refusals.ROUND_LEAVE)
     def post(self, request: Request, round_id: UUID) -> Response:
         """Leave the round for good. Your stake stays in the pot; your seat is free when the round ends."""
         player = player_of(request)

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api.permissions import operator_of, scope
+from apps.core.api.document import refuses
 from apps.core.api.views import ApiView, PublicView
 from apps.wallets import selectors
 from apps.wallets.api.serializers import (
@@ -52,6 +53,7 @@ class DailyFileView(ApiView):
         parameters=[DailyQuerySerializer],
         responses={(200, CONTENT_TYPE): OpenApiTypes.STR},
     )
+    @refuses(ReportNotFound)
     def get(self, request: Request, day: str) -> HttpResponse:
         """Return a day's signed file: a header, a line for each transaction, and a line with hash and signature."""
         query = DailyQuerySerializer(data=request.query_params)

@@ -18,9 +18,11 @@ from apps.accounts import selectors as accounts
 from apps.accounts.api.permissions import IsOperatorOrPlayer, operator_of, principal_of, scope, scope_check
 from apps.accounts.errors import PlayerNotFound
 from apps.accounts.principals import PlayerPrincipal
+from apps.core.api.document import refuses
 from apps.core.api.views import ApiView
 from apps.core.idempotency import idempotent
 from apps.wallets import listing, selectors, services
+from apps.wallets.api import refusals
 from apps.wallets.api.serializers import (
     BalanceQuerySerializer,
     BalanceSerializer,
@@ -70,6 +72,7 @@ class CreditsView(ApiView):
         examples=[EXAMPLE],
     )
     @idempotent
+    @refuses(*refusals.CREDIT)
     def post(self, request: Request) -> Response:
         """Put an amount on a player's account. 200 instead of 201: your external_id had done this before."""
         return _transfer(request, services.wallet_credit)
@@ -87,6 +90,7 @@ class DebitsView(ApiView):
         examples=[EXAMPLE],
     )
     @idempotent
+    @refuses(*refusals.DEBIT)
     def post(self, request: Request) -> Response:
         """Take an amount from a player's account, all of it or nothing. 200: your external_id had done this before."""
         return _transfer(request, services.wallet_debit)
@@ -100,6 +104,7 @@ class TransactionsView(ApiView):
     @extend_schema(
         operation_id="wallet_transactions", parameters=[ListQuerySerializer], responses={200: PageSerializer}
     )
+    @refuses(*refusals.TRANSACTION_LIST)
     def get(self, request: Request) -> Response:
         """List every transaction with its lines, oldest first. What is listed is final; nothing turns up before it."""
         query = _validated(ListQuerySerializer, request.query_params)
@@ -113,6 +118,7 @@ class TransactionView(ApiView):
     permission_classes = (scope("read"),)
 
     @extend_schema(operation_id="wallet_transaction", responses={200: TransferSerializer})
+    @refuses(*refusals.TRANSACTION_GET)
     def get(self, request: Request, external_id: str) -> Response:
         """Return the credit or debit with your own id: how to find out after a lost answer."""
         found = selectors.transaction_by_external_id(
@@ -129,6 +135,7 @@ class BalanceView(ApiView):
     @extend_schema(
         operation_id="player_balance", parameters=[BalanceQuerySerializer], responses={200: BalanceSerializer}
     )
+    @refuses(*refusals.BALANCE)
     def get(self, request: Request, player_id: UUID) -> Response:
         """Return a player's balance in one currency; a player sees his own."""
         principal = principal_of(request)

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api.permissions import operator_of, scope
+from apps.core.api.document import refuses
 from apps.core.api.views import ApiView
 from apps.webhooks import selectors, services
 from apps.webhooks.api.serializers import (
@@ -27,6 +28,7 @@ from apps.webhooks.api.serializers import (
     ReplayedSerializer,
     ReplaySerializer,
 )
+from apps.webhooks.errors import EndpointDisabled, EndpointLimitReached, EndpointNotFound, TargetRefused
 from apps.webhooks.events import event_data
 from apps.webhooks.models import EndpointState
 
@@ -67,6 +69,7 @@ class EndpointsView(ApiView):
     @extend_schema(
         operation_id="webhook_create", request=EndpointCreateSerializer, responses={201: NewEndpointSerializer}
     )
+    @refuses(EndpointLimitReached, TargetRefused)
     def post(self, request: Request) -> Response:
         """Add an endpoint. The answer holds its secret, this once."""
         body = _validated(EndpointCreateSerializer, request.data)
@@ -80,6 +83,7 @@ class EndpointView(ApiView):
     permission_classes = (scope("admin"),)
 
     @extend_schema(operation_id="webhook_get", responses={200: EndpointSerializer})
+    @refuses(EndpointNotFound)
     def get(self, request: Request, endpoint_id: UUID) -> Response:
         """Return an endpoint."""
         found = selectors.endpoint_get(operator_id=operator_of(request).operator_id, endpoint_id=endpoint_id)
@@ -88,6 +92,7 @@ class EndpointView(ApiView):
     @extend_schema(
         operation_id="webhook_state_set", request=EndpointStateSerializer, responses={200: EndpointSerializer}
     )
+    @refuses(EndpointNotFound)
     def patch(self, request: Request, endpoint_id: UUID) -> Response:
         """Disable an endpoint, or activate it again; what it missed comes by a replay."""
         state = EndpointState(_validated(EndpointStateSerializer, request.data)["state"])
@@ -100,6 +105,7 @@ class EndpointView(ApiView):
         return Response(EndpointSerializer(endpoint).data)
 
     @extend_schema(operation_id="webhook_delete", request=None, responses={204: None})
+    @refuses(EndpointNotFound)
     def delete(self, request: Request, endpoint_id: UUID) -> Response:
         """Remove an endpoint."""
         services.endpoint_delete(operator_id=operator_of(request).operator_id, endpoint_id=endpoint_id)
@@ -112,6 +118,7 @@ class RotateView(ApiView):
     permission_classes = (scope("admin"),)
 
     @extend_schema(operation_id="webhook_rotate", request=None, responses={200: NewEndpointSerializer})
+    @refuses(EndpointNotFound, EndpointDisabled)
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         """Give an endpoint a new secret, shown this once. The old one signs beside it for 24 hours."""
         endpoint = services.endpoint_rotate(operator_id=operator_of(request).operator_id, endpoint_id=endpoint_id)
@@ -124,6 +131,7 @@ class TestView(ApiView):
     permission_classes = (scope("admin"),)
 
     @extend_schema(operation_id="webhook_test", request=None, responses={202: None})
+    @refuses(EndpointNotFound, EndpointDisabled)
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         """Send a test event to an endpoint."""
         services.endpoint_test(operator_id=operator_of(request).operator_id, endpoint_id=endpoint_id)
@@ -136,6 +144,7 @@ class ReplayView(ApiView):
     permission_classes = (scope("admin"),)
 
     @extend_schema(operation_id="webhook_replay", request=ReplaySerializer, responses={202: ReplayedSerializer})
+    @refuses(EndpointNotFound, EndpointDisabled)
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         """Send the events after a number again, at most 1000 of them."""
         body = _validated(ReplaySerializer, request.data)
@@ -151,6 +160,7 @@ class DeliveriesView(ApiView):
     permission_classes = (scope("admin"),)
 
     @extend_schema(operation_id="webhook_deliveries", responses={200: DeliverySerializer(many=True)})
+    @refuses(EndpointNotFound)
     def get(self, request: Request, endpoint_id: UUID) -> Response:
         """Return the newest hundred deliveries to an endpoint and how they went."""
         found = selectors.deliveries(

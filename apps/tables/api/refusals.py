@@ -1,0 +1,152 @@
+"""Which errors each operation of tables refuses with, for the API document."""
+
+from __future__ import annotations
+
+from apps.accounts.errors import GamingDisabled, LimitExceeded, PlayerClosed, PlayerExcluded, PlayerFrozen
+from apps.core.api.parsers import MalformedJson
+from apps.core.idempotency import IdempotencyKeyInvalid
+from apps.fairness.errors import (
+    ContributionForm,
+    ContributionMismatch,
+    ContributionRepeated,
+    ContributionSignature,
+    DeadlinePassed,
+    KeysUnavailable,
+    LogUnavailable,
+    OpenUnpublished,
+    RoundStage,
+    ViewEarly,
+    ViewUnknown,
+)
+from apps.games.contract import RuleError
+from apps.tables.errors import (
+    AlreadyReady,
+    AlreadySeated,
+    BotsNotAllowed,
+    BuyInShort,
+    CommitmentNotPublished,
+    GameUnknown,
+    NotDealtIn,
+    NotSeated,
+    NotThisRound,
+    RequestKeyReused,
+    RoundClosed,
+    RoundNotFound,
+    RoundNotRunning,
+    RoundRunning,
+    SeatInPlay,
+    SeatTaken,
+    SeatUnknown,
+    SelfPlay,
+    SpectatorsNotAllowed,
+    StaleSeq,
+    TableClosed,
+    TableFull,
+    TableNotFound,
+    TablePaused,
+    TableSettingInvalid,
+    TooManyCalls,
+    WrongTableCode,
+)
+from apps.wallets.errors import CurrencyUnknown
+
+MAY_PLAY = (
+    GamingDisabled,
+    PlayerClosed,
+    PlayerFrozen,
+    PlayerExcluded,
+    LimitExceeded,
+)
+CONTRIBUTION = (
+    ContributionForm,
+    ContributionSignature,
+    ViewUnknown,
+    ViewEarly,
+    RoundStage,
+)
+TABLE_CREATE = (
+    GameUnknown,
+    TableSettingInvalid,
+    CurrencyUnknown,
+    LogUnavailable,
+    KeysUnavailable,
+)
+TABLE_LIST = (MalformedJson,)
+TABLE_GET = (TableNotFound,)
+TABLE_STATUS_SET = (
+    TableNotFound,
+    TableClosed,
+)
+SEAT_TAKE = (
+    TableNotFound,
+    TableClosed,
+    TablePaused,
+    WrongTableCode,
+    SeatUnknown,
+    SeatTaken,
+    TableFull,
+    AlreadySeated,
+    SelfPlay,
+    BotsNotAllowed,
+    *MAY_PLAY,
+)
+SEAT_STAND_UP = (
+    TableNotFound,
+    NotSeated,
+    SeatInPlay,
+)
+SEAT_READY = (
+    TableNotFound,
+    NotSeated,
+    NotThisRound,
+    RoundRunning,
+    CommitmentNotPublished,
+    AlreadyReady,
+    BuyInShort,
+    TablePaused,
+    OpenUnpublished,
+    *CONTRIBUTION,
+    ContributionRepeated,
+    *MAY_PLAY,
+)
+SEAT_OPEN = (
+    TableNotFound,
+    NotSeated,
+    NotThisRound,
+    CommitmentNotPublished,
+    AlreadyReady,
+    *CONTRIBUTION,
+    ContributionMismatch,
+    DeadlinePassed,
+)
+SEAT_AWAY_SET = (
+    TableNotFound,
+    NotSeated,
+    AlreadyReady,
+)
+TABLE_FOLLOW = (
+    TableNotFound,
+    SpectatorsNotAllowed,
+)
+ROUND_SEE = (
+    RoundNotFound,
+    SpectatorsNotAllowed,
+)
+ROUND_ACT = (
+    IdempotencyKeyInvalid,
+    RequestKeyReused,
+    NotDealtIn,
+    RoundNotFound,
+    RoundNotRunning,
+    RoundClosed,
+    StaleSeq,
+    TooManyCalls,
+    RuleError,
+)
+ROUND_LEAVE = (
+    RoundNotFound,
+    NotDealtIn,
+    RoundNotRunning,
+    RoundClosed,
+    RuleError,
+)

@@ -1,0 +1,1 @@
+"""The API as its document tells of it."""
