@@ -21,8 +21,10 @@ from rest_framework.response import Response
 from apps.accounts.api.fields import StrictSerializer
 from apps.accounts.api.permissions import IsOperatorOrPlayer, principal_of, scope_check
 from apps.accounts.principals import PlayerPrincipal
+from apps.core.api.document import refuses
 from apps.core.api.views import ApiView
 from apps.tables import hand_text, hands
+from apps.tables.api import refusals
 from apps.tables.api.serializers import CURRENCY
 from apps.tables.hands import EXPORT_MAX, Filters, Reader
 from apps.tables.models import Round
@@ -280,6 +282,7 @@ class HandsView(ApiView):
         responses={200: HandPageSerializer},
         examples=[PAGE_EXAMPLE],
     )
+    @refuses(*refusals.HAND_LIST)
     def get(self, request: Request) -> Response:
         """List rounds, newest first: a player's own with what they cost and gave, or all of an operator's."""
         page = _page(request, ListQuerySerializer)
@@ -293,6 +296,7 @@ class HandView(ApiView):
     permission_classes = (IsOperatorOrPlayer,)
 
     @extend_schema(operation_id="round_history", responses={200: HandSerializer}, examples=[HAND_EXAMPLE])
+    @refuses(*refusals.HAND_GET)
     def get(self, request: Request, round_id: UUID) -> Response:
         """Return everything of a round that you may know: while it runs what you were shown, afterwards every card."""
         return Response(hands.hand(reader=reader_of(request), round_id=round_id))
@@ -302,6 +306,7 @@ class HandTextView(FileView):
     """The whole of a round as text."""
 
     @extend_schema(operation_id="round_history_text", responses={(200, "text/plain"): OpenApiTypes.STR})
+    @refuses(*refusals.HAND_GET)
     def get(self, request: Request, round_id: UUID) -> HttpResponse:
         """Return the same as `history`, to be read by a person."""
         told = hand_text.text(hands.hand(reader=reader_of(request), round_id=round_id))
@@ -330,6 +335,7 @@ class HandsExportView(FileView):
         parameters=[ExportQuerySerializer],
         responses={(200, JSONL): OpenApiResponse(OpenApiTypes.STR, "One `history` a line.")},
     )
+    @refuses(*refusals.HAND_LIST)
     def get(self, request: Request) -> StreamingHttpResponse:
         """Stream the whole of up to 1,000 rounds, one a line; `X-Rounds` says how many, `Link` where the next are."""
         return _export(request, JSONL, _line)
@@ -345,6 +351,7 @@ class HandsTextExportView(FileView):
             (200, "text/plain"): OpenApiResponse(OpenApiTypes.STR, "The text form of each, a blank line apart.")
         },
     )
+    @refuses(*refusals.HAND_LIST)
     def get(self, request: Request) -> StreamingHttpResponse:
         """Stream the text form of up to 1,000 rounds; `X-Rounds` says how many, `Link` where the next are."""
         return _export(request, TEXT, lambda hand: hand_text.text(hand) + "\n")

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from apps.accounts.errors import GamingDisabled, LimitExceeded, PlayerClosed, PlayerExcluded, PlayerFrozen
+from apps.accounts.errors import (
+    GamingDisabled,
+    LimitExceeded,
+    PlayerClosed,
+    PlayerExcluded,
+    PlayerFrozen,
+    PlayerNotFound,
+)
 from apps.core.api.parsers import MalformedJson
 from apps.core.idempotency import IdempotencyKeyInvalid
 from apps.fairness.errors import (
@@ -48,7 +55,7 @@ from apps.tables.errors import (
     TooManyCalls,
     WrongTableCode,
 )
-from apps.wallets.errors import CurrencyUnknown
+from apps.wallets.errors import CurrencyUnknown, CursorInvalid
 
 MAY_PLAY = (
     GamingDisabled,
@@ -150,3 +157,5 @@ ROUND_LEAVE = (
     RoundClosed,
     RuleError,
 )
+HAND_LIST = (CursorInvalid, PlayerNotFound, TableNotFound)
+HAND_GET = (RoundNotFound, NotDealtIn)
