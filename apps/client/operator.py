@@ -157,16 +157,16 @@ class OperatorCalls(HistoryCalls[R]):
         """Open a table; members as in the API's document."""
         return self._call(call("POST", "/v1/tables", body, idempotency_key=idempotency_key))
 
-    def tables(self, *, game: str | None = None, cursor: str | None = None, limit: int | None = None) -> R:
-        """Get a page of the tables."""
-        return self._call(call("GET", "/v1/tables", query={"game": game, "cursor": cursor, "limit": limit}))
+    def tables(self, **filters: str | int | None) -> R:
+        """Get a page of the tables, newest first; filters as in the API's document."""
+        return self._call(call("GET", "/v1/tables", query=filters))
 
     def table(self, table_id: UUID | str) -> R:
         """Get a table."""
         return self._call(call("GET", f"/v1/tables/{table_id}"))
 
     def table_status_set(self, table_id: UUID | str, status: str) -> R:
-        """Open (``open``), pause (``paused``) or drain (``draining``) a table."""
+        """Open (``open``), pause (``paused``), drain (``draining``) or close (``closed``) a table."""
         return self._call(call("PATCH", f"/v1/tables/{table_id}", {"status": status}, is_repeatable=True))
 
     def round(self, round_id: str) -> R:

@@ -52,9 +52,9 @@ class PlayerCalls(HistoryCalls[R]):
         body = {"until_ms": until_ms}
         return self._call(call("POST", f"/v1/players/{player_id}/exclusion", body, is_repeatable=True))
 
-    def tables(self, *, game: str | None = None, cursor: str | None = None, limit: int | None = None) -> R:
-        """Get a page of the tables."""
-        return self._call(call("GET", "/v1/tables", query={"game": game, "cursor": cursor, "limit": limit}))
+    def tables(self, **filters: str | int | None) -> R:
+        """Get a page of the tables, newest first; filters as in the API's document."""
+        return self._call(call("GET", "/v1/tables", query=filters))
 
     def table(self, table_id: UUID | str) -> R:
         """Get a table; ``your_seat`` is yours."""
@@ -76,6 +76,11 @@ class PlayerCalls(HistoryCalls[R]):
     def opening(self, table_id: UUID | str, contribution: Mapping[str, Any]) -> R:
         """Open a commitment (mode sealed)."""
         return self._call(call("POST", f"/v1/tables/{table_id}/opening", contribution))
+
+    def auto_ready(self, table_id: UUID | str, rounds: int) -> R:
+        """Be made ready for so many rounds from now on, where the table allows it; 0 is no more."""
+        body = {"rounds": rounds}
+        return self._call(call("POST", f"/v1/tables/{table_id}/auto-ready", body, is_repeatable=True))
 
     def sit_out(self, table_id: UUID | str) -> R:
         """Sit out from the next round on."""

@@ -27,7 +27,7 @@ class TableAdmin(LookOnly):
     fields = (
         *("id", "name", "operator", "game", "rules", "options", "currency", "buy_in_minor", "fee_bp", "entropy"),
         *("seats_min", "seats_max", "start_after_ms", "pause_ms", "status", "next_index", "last_opener", "round"),
-        *("spectators_allowed", "spectator_delay_ms", "bots_allowed", "is_private", "created_at"),
+        *("spectators_allowed", "spectator_delay_ms", "bots_allowed", "is_private", "auto_ready_rounds", "created_at"),
     )
     list_display = ("name", "operator", "game", "currency", "buy_in_minor", "status", "next_index")
     list_filter = ("game", "status")
@@ -41,7 +41,7 @@ class SeatAdmin(LookOnly):
 
     fields = (
         *("id", "table", "number", "player", "is_ready", "is_away", "in_match", "connected", "timeouts_row"),
-        *("rounds_missed", "stands_up", "sat_at_ms", "seen_until_ms"),
+        *("rounds_missed", "stands_up", "auto_ready_left", "sat_at_ms", "seen_until_ms"),
     )
     list_display = ("table", "number", "player", "is_ready", "is_away", "connected", "timeouts_row")
     list_select_related = ("table", "player")

@@ -172,6 +172,14 @@ class AlreadyReady(ApplicationError):
     title = "You are ready already; a contribution cannot be replaced."
 
 
+class AutoReadyNotAllowed(ApplicationError):
+    """The table lets nobody get ready in advance, or not for so many rounds."""
+
+    code = "auto_ready_not_allowed"
+    status = 409
+    title = "Getting ready in advance is not allowed here, or not for so many rounds; get ready for each round."
+
+
 class BuyInShort(ApplicationError):
     """The balance does not cover the buy-in."""
 

@@ -17,7 +17,10 @@ from apps.wallets.fields import CurrentXid, Xid8Field
 
 
 class Table(models.Model):
-    """A place where rounds of one game are played, one after the other."""
+    """A place where rounds of one game are played, one after the other.
+
+    ``auto_ready_rounds`` is for how many rounds in a row a player may ask in advance to be made ready; 0 is never.
+    """
 
     class Status(models.TextChoices):
         """``paused`` starts nothing new; ``draining`` lets the match end and then closes; ``retired`` never again."""
@@ -49,6 +52,7 @@ class Table(models.Model):
     spectators_allowed = models.BooleanField(default=True)
     spectator_delay_ms = models.IntegerField(default=0)
     bots_allowed = models.BooleanField(default=False)
+    auto_ready_rounds = models.SmallIntegerField(default=0)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.OPEN)
     next_index = models.BigIntegerField(default=0)
     last_opener = models.SmallIntegerField(null=True)
@@ -83,7 +87,8 @@ class Seat(models.Model):
 
     A contribution (``entropy`` or ``commit`` with ``pk``, ``cp``, ``sig``) belongs to the round the seat is ready
     for. ``seen_until_ms`` is how long the player counts as connected without another sign of life; null while the
-    client uses neither the stream nor polling, which counts as connected.
+    client uses neither the stream nor polling, which counts as connected.  ``auto_ready_left`` counts the rounds for
+    which the player asked in advance to be made ready.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id)
@@ -94,6 +99,7 @@ class Seat(models.Model):
     is_ready = models.BooleanField(default=False)
     is_away = models.BooleanField(default=False)
     stands_up = models.BooleanField(default=False)
+    auto_ready_left = models.SmallIntegerField(default=0)
     in_match = models.BooleanField(default=False)
     seat_pk = models.CharField(max_length=64, blank=True, default="")
     entropy = models.CharField(max_length=64, blank=True, default="")

@@ -11,7 +11,8 @@ import json
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from apps.accounts import selectors as accounts
 from apps.fairness import dealer
@@ -50,13 +51,39 @@ def round_get(*, round_id: UUID, operator_id: UUID | None = None) -> Round:
     return round_
 
 
-def lobby(*, operator_id: UUID, game: str | None = None, include_private: bool = False) -> QuerySet[Table]:
-    """Return the operator's tables that can be joined or watched, newest first by (created_at, id)."""
+def lobby(
+    *,
+    operator_id: UUID,
+    include_private: bool = False,
+    code: str = "",
+    has_free_seat: bool | None = None,
+    buy_in_from_minor: int | None = None,
+    buy_in_to_minor: int | None = None,
+    **equal: Any,
+) -> QuerySet[Table]:
+    """Return the operator's tables that can be joined or watched, with their seats.
+
+    Args:
+        code: of a private table; without ``include_private`` these are found by their code only.
+        buy_in_from_minor, buy_in_to_minor: both included.
+        equal: members of a table to be equal to, None for any: game, currency, entropy, status, bots_allowed.
+    """
     gone = [Table.Status.CLOSED, Table.Status.RETIRED]
     rows = Table.objects.filter(operator_id=operator_id).exclude(status__in=gone)
-    if not include_private:
+    if code:
+        rows = rows.filter(code=code)
+    elif not include_private:
         rows = rows.filter(is_private=False)
-    return rows.filter(game=game) if game else rows
+    rows = rows.filter(**{name: value for name, value in equal.items() if value is not None})
+    if buy_in_from_minor is not None:
+        rows = rows.filter(buy_in_minor__gte=buy_in_from_minor)
+    if buy_in_to_minor is not None:
+        rows = rows.filter(buy_in_minor__lte=buy_in_to_minor)
+    if has_free_seat is not None:
+        taken = Seat.objects.filter(table=OuterRef("pk")).order_by().values("table").annotate(n=Count("*")).values("n")
+        rows = rows.annotate(taken=Coalesce(Subquery(taken), 0))
+        rows = rows.filter(taken__lt=F("seats_max")) if has_free_seat else rows.filter(taken__gte=F("seats_max"))
+    return rows.select_related("round").prefetch_related("seats")
 
 
 def seat_of(*, table_id: UUID, player_id: UUID) -> Seat | None:
@@ -88,7 +115,8 @@ def table_view(table: Table, *, viewer_id: UUID | None = None, for_operator: boo
         viewer_id: a player, who is told which seat is theirs.
         for_operator: also say which players sit there, and the private code.
     """
-    seats = list(table.seats.order_by("number"))
+    seats = sorted(table.seats.all(), key=lambda seat: seat.number)
+    own = next((seat for seat in seats if seat.player_id == viewer_id), None)
     names = (
         accounts.players_get(operator_id=table.operator_id, player_ids=[seat.player_id for seat in seats])
         if for_operator
@@ -108,15 +136,23 @@ def table_view(table: Table, *, viewer_id: UUID | None = None, for_operator: boo
         "seats_max": table.seats_max,
         "entropy": table.entropy,
         "beacon_margin": table.beacon_margin,
+        "start_after_ms": table.start_after_ms,
+        "pause_ms": table.pause_ms,
         "is_private": table.is_private,
+        "random_seating": table.random_seating,
         "bots_allowed": table.bots_allowed,
+        "auto_ready_rounds": table.auto_ready_rounds,
         "spectators_allowed": table.spectators_allowed,
+        "spectator_delay_ms": table.spectator_delay_ms,
         "status": table.status,
         "version": table.version,
         "start_at_ms": table.start_at_ms,
         "not_before_ms": table.not_before_ms,
+        "seats_taken": len(seats),
+        "seats_ready": sum(seat.is_ready for seat in seats),
         "seats": [_seat_view(seat, names.get(seat.player_id)) for seat in seats],
-        "your_seat": next((seat.number for seat in seats if seat.player_id == viewer_id), None),
+        "your_seat": None if own is None else own.number,
+        "your_auto_ready_rounds": 0 if own is None else own.auto_ready_left,
         "round": None if round_ is None else round_summary(round_),
     }
     if for_operator:

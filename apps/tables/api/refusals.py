@@ -29,6 +29,7 @@ from apps.games.contract import RuleError
 from apps.tables.errors import (
     AlreadyReady,
     AlreadySeated,
+    AutoReadyNotAllowed,
     BotsNotAllowed,
     BuyInShort,
     CommitmentNotPublished,
@@ -47,6 +48,7 @@ from apps.tables.errors import (
     SelfPlay,
     SpectatorsNotAllowed,
     StaleSeq,
+    TableBusy,
     TableClosed,
     TableFull,
     TableNotFound,
@@ -83,6 +85,7 @@ TABLE_GET = (TableNotFound,)
 TABLE_STATUS_SET = (
     TableNotFound,
     TableClosed,
+    TableBusy,
 )
 SEAT_TAKE = (
     TableNotFound,
@@ -125,6 +128,11 @@ SEAT_OPEN = (
     *CONTRIBUTION,
     ContributionMismatch,
     DeadlinePassed,
+)
+SEAT_AUTO_READY = (
+    TableNotFound,
+    NotSeated,
+    AutoReadyNotAllowed,
 )
 SEAT_AWAY_SET = (
     TableNotFound,

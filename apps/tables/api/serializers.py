@@ -46,12 +46,40 @@ class TableCreateSerializer(StrictSerializer):
     spectators_allowed = StrictBooleanField(default=True)
     spectator_delay_ms = StrictIntegerField(min_value=0, max_value=3_600_000, default=0)
     bots_allowed = StrictBooleanField(default=False)
+    auto_ready_rounds = StrictIntegerField(
+        min_value=0,
+        max_value=100,
+        default=0,
+        help_text="For how many rounds in a row a player may ask in advance to be made ready; 0 is never.",
+    )
 
 
 class TableStatusSerializer(StrictSerializer):
     """The body of PATCH /v1/tables/{id}."""
 
-    status = StrictChoiceField(choices=["open", "paused", "draining"])
+    status = StrictChoiceField(choices=["open", "paused", "draining", "closed"])
+
+
+class LobbyQuerySerializer(StrictSerializer):
+    """The query of GET /v1/tables; a name that is no filter is refused."""
+
+    game = serializers.RegexField(r"^[a-z0-9_-]{1,32}\Z", required=False, default=None)
+    currency = serializers.RegexField(CURRENCY, required=False, default=None)
+    entropy = serializers.ChoiceField(choices=["none", "open", "sealed"], required=False, default=None)
+    status = serializers.ChoiceField(choices=["open", "paused", "draining"], required=False, default=None)
+    bots_allowed = serializers.BooleanField(required=False, default=None, allow_null=True)
+    has_free_seat = serializers.BooleanField(required=False, default=None, allow_null=True)
+    buy_in_from_minor = serializers.IntegerField(min_value=0, max_value=MINOR_MAX, required=False, default=None)
+    buy_in_to_minor = serializers.IntegerField(min_value=0, max_value=MINOR_MAX, required=False, default=None)
+    code = serializers.RegexField(CODE, required=False, default="", help_text="Finds the private table with this code.")
+    cursor = serializers.CharField(required=False, default="", max_length=128, help_text="`next` of the page before.")
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200)
+
+
+class AutoReadySerializer(StrictSerializer):
+    """The body of POST /v1/tables/{id}/auto-ready."""
+
+    rounds = StrictIntegerField(min_value=0, max_value=100, help_text="How many rounds from now on; 0 is no more.")
 
 
 class SeatTakeSerializer(StrictSerializer):
@@ -152,15 +180,23 @@ class TableSerializer(serializers.Serializer[Any]):
     seats_max = serializers.IntegerField()
     entropy = serializers.ChoiceField(choices=["none", "open", "sealed"])
     beacon_margin = serializers.IntegerField(allow_null=True)
+    start_after_ms = serializers.IntegerField()
+    pause_ms = serializers.IntegerField()
     is_private = serializers.BooleanField()
+    random_seating = serializers.BooleanField()
     bots_allowed = serializers.BooleanField()
+    auto_ready_rounds = serializers.IntegerField()
     spectators_allowed = serializers.BooleanField()
+    spectator_delay_ms = serializers.IntegerField()
     status = serializers.ChoiceField(choices=["open", "paused", "draining", "closed", "retired"])
     version = serializers.IntegerField()
     start_at_ms = serializers.IntegerField(allow_null=True)
     not_before_ms = serializers.IntegerField()
+    seats_taken = serializers.IntegerField()
+    seats_ready = serializers.IntegerField()
     seats = SeatSerializer(many=True)
     your_seat = serializers.IntegerField(allow_null=True)
+    your_auto_ready_rounds = serializers.IntegerField(help_text="For how many more rounds you are made ready.")
     round = RoundSummarySerializer(allow_null=True)
     code = serializers.CharField(required=False)
 

@@ -29,6 +29,7 @@ urlpatterns = [
     path("tables/<uuid:table_id>/seats", views.SeatsView.as_view(), name="seats"),
     path("tables/<uuid:table_id>/seats/me", views.MySeatView.as_view(), name="my-seat"),
     path("tables/<uuid:table_id>/ready", views.ReadyView.as_view(), name="ready"),
+    path("tables/<uuid:table_id>/auto-ready", views.AutoReadyView.as_view(), name="auto-ready"),
     path("tables/<uuid:table_id>/opening", views.OpeningView.as_view(), name="opening"),
     path("tables/<uuid:table_id>/sit-out", views.AwayView.as_view(away=True), name="sit-out"),
     path("tables/<uuid:table_id>/come-back", views.AwayView.as_view(away=False), name="come-back"),

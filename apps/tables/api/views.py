@@ -6,11 +6,12 @@ Source: docs/players/README.md and docs/operators/tables.md.
 from __future__ import annotations
 
 import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, HttpResponseRedirect
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -37,7 +38,9 @@ from apps.tables import limits, metrics, replay, selectors, tickets
 from apps.tables.api import refusals
 from apps.tables.api.serializers import (
     ActionSerializer,
+    AutoReadySerializer,
     LeftSerializer,
+    LobbyQuerySerializer,
     MovedSerializer,
     OpeningSerializer,
     OpeningsSerializer,
@@ -51,11 +54,9 @@ from apps.tables.api.serializers import (
 )
 from apps.tables.errors import NotDealtIn, SpectatorsNotAllowed
 from apps.tables.models import Round, Table
-from apps.tables.services import play, seats, tables
+from apps.tables.services import auto_ready, play, seats, tables
 from apps.tables.services.seats import Contribution
 from apps.tables.tickets import Ticket
-
-PAGE_MAX = 200
 
 
 def validated(serializer_class: type[Any], request: Request) -> dict[str, Any]:
@@ -108,45 +109,36 @@ class TablesView(ApiView):
         table = tables.table_create(operator_id=operator_of(request).operator_id, **body)
         return Response(selectors.table_view(table, for_operator=True), status=status.HTTP_201_CREATED)
 
-    @extend_schema(
-        operation_id="table_list",
-        parameters=[
-            OpenApiParameter("game", str, description="Only tables of this game."),
-            OpenApiParameter("cursor", str, description="`next` of the page before."),
-            OpenApiParameter("limit", int, description=f"1 to {PAGE_MAX}; 50 if left out."),
-        ],
-        responses={200: TablePageSerializer},
-    )
+    @extend_schema(operation_id="table_list", parameters=[LobbyQuerySerializer], responses={200: TablePageSerializer})
     @refuses(*refusals.TABLE_LIST)
     def get(self, request: Request) -> Response:
-        """List tables that are not closed, newest first. Players do not see private ones."""
+        """List tables that are not closed, newest first. Players find private ones by their code only."""
         principal = principal_of(request)
+        query = LobbyQuerySerializer(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        asked = dict(query.validated_data)
+        cursor, limit = asked.pop("cursor"), asked.pop("limit")
         rows = selectors.lobby(
-            operator_id=principal.operator_id,
-            game=request.query_params.get("game") or None,
-            include_private=isinstance(principal, OperatorPrincipal),
+            operator_id=principal.operator_id, include_private=isinstance(principal, OperatorPrincipal), **asked
         )
-        page, following = _page(rows.select_related("round"), request)
+        page, following = _page(rows, cursor, limit)
         return Response({"tables": [table_answer(request, table) for table in page], "next": following})
 
 
-def _page(rows: Any, request: Request) -> tuple[list[Table], str | None]:
-    text = request.query_params.get("limit", "50")
-    limit = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
-    if not 1 <= limit <= PAGE_MAX:
-        raise MalformedJson(f"limit is an integer from 1 to {PAGE_MAX}.")
-    cursor = request.query_params.get("cursor")
+def _page(rows: QuerySet[Table], cursor: str, limit: int) -> tuple[list[Table], str | None]:
+    """Return a page of tables, newest first, and the cursor of the next one."""
     if cursor:
         try:
-            at_text, id_text = cursor.split("~")
+            at_text, id_text = urlsafe_b64decode(cursor.encode()).decode().split(" ")
             at, last = datetime.fromisoformat(at_text), UUID(id_text)
         except ValueError:
             raise MalformedJson("This is not a cursor that was given out here.") from None
         rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=last))
-    found = list(rows.order_by("-created_at", "-id")[: limit + 1])
-    more = len(found) > limit
-    page = found[:limit]
-    return page, f"{page[-1].created_at.isoformat()}~{page[-1].pk}" if more else None
+    page = list(rows.order_by("-created_at", "-id")[: limit + 1])
+    if len(page) <= limit:
+        return page, None
+    page = page[:limit]
+    return page, urlsafe_b64encode(f"{page[-1].created_at.isoformat()} {page[-1].pk.hex}".encode()).decode()
 
 
 class TableView(ApiView):
@@ -165,7 +157,7 @@ class TableView(ApiView):
     @extend_schema(operation_id="table_status_set", request=TableStatusSerializer, responses={200: TableSerializer})
     @refuses(*refusals.TABLE_STATUS_SET)
     def patch(self, request: Request, table_id: UUID) -> Response:
-        """Open, pause or drain a table. A draining table closes when its round, or match, has ended."""
+        """Open, pause, drain or close a table. Draining closes it when its round, or match, has ended."""
         table_seen(request, table_id)
         body = validated(TableStatusSerializer, request)
         tables.table_status_set(table_id=table_id, status=body["status"], now_ms=arrival(request))
@@ -227,6 +219,22 @@ class ReadyView(ApiView):
             contribution=Contribution(value=value, pk=body["pk"], cp=body["cp"], sig=body["sig"]),
             now_ms=arrival(request),
         )
+        return Response(table_answer(request, table_seen(request, table_id)))
+
+
+class AutoReadyView(ApiView):
+    """Getting ready in advance."""
+
+    permission_classes = (IsPlayer,)
+
+    @extend_schema(operation_id="seat_auto_ready", request=AutoReadySerializer, responses={200: TableSerializer})
+    @refuses(*refusals.SEAT_AUTO_READY)
+    def post(self, request: Request, table_id: UUID) -> Response:
+        """Be made ready for so many rounds from now on, 0 for no more. It lapses when you are away or time out."""
+        table_seen(request, table_id)
+        rounds = validated(AutoReadySerializer, request)["rounds"]
+        auto_ready.auto_ready_set(table_id=table_id, player_id=player_of(request).player_id, rounds=rounds)
+        tables.table_tick(table_id=table_id, now_ms=arrival(request))
         return Response(table_answer(request, table_seen(request, table_id)))
 
 

@@ -171,9 +171,11 @@ def seat_away_set(*, table_id: UUID, player_id: UUID, away: bool, now_ms: int) -
         if away and seat.is_ready:
             raise AlreadyReady("You are ready for the next round; sit out after it.")
         seat.is_away = away
-        if not away:
+        if away:
+            seat.auto_ready_left = 0
+        else:
             seat.rounds_missed = 0
-        seat.save(update_fields=["is_away", "rounds_missed"])
+        seat.save(update_fields=["is_away", "rounds_missed", "auto_ready_left"])
         tables.table_save(table)
     tables.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)

@@ -27,12 +27,14 @@ from apps.games.kit.opening import options_filled
 from apps.tables import feed, locks, metrics
 from apps.tables.errors import (
     GameUnknown,
+    TableBusy,
     TableClosed,
     TableSettingInvalid,
 )
 from apps.tables.live import Live, state_keep
 from apps.tables.models import Round, RoundSeat, Seat, Table
 from apps.tables.services import rounds
+from apps.tables.services.auto_ready import auto_ready_awaited, auto_ready_happen
 from apps.wallets import selectors as wallets_selectors
 from apps.wallets.errors import AccountFrozen, InsufficientFunds
 
@@ -49,6 +51,9 @@ OPENINGS_MAX_MS = 45_000
 
 DISABLED_RETRY_MS = 30_000
 """How long a table waits before it tries again to start while its operator's games are stopped."""
+
+COMMITMENT_WAIT_MS = 250
+"""How soon a table looks again whether its commitment is published, while a seat waits to be made ready."""
 
 MATCH_WAIT_MS = 30_000
 """How long a match waits between two rounds for its seats to get ready."""
@@ -74,6 +79,7 @@ def table_create(
     spectators_allowed: bool = True,
     spectator_delay_ms: int = 0,
     bots_allowed: bool = False,
+    auto_ready_rounds: int = 0,
 ) -> Table:
     """Make a table of one game.
 
@@ -81,6 +87,7 @@ def table_create(
         buy_in_minor: stake of each seat per round (of a match game: per match), minor units of ``currency``.
         fee_bp: fee on the pot in basis points.
         code: players sit down only with this code; empty for a public table.
+        auto_ready_rounds: how many rounds in a row a player may ask in advance to be made ready for; 0 is never.
 
     Raises:
         GameUnknown: no game has this slug.
@@ -107,6 +114,12 @@ def table_create(
         raise TableSettingInvalid(
             f"The buy-in in {currency} is at least {facts.min_buy_in_minor} minor units.", pointer="/buy_in_minor"
         )
+    if auto_ready_rounds and entropy != "none":
+        raise TableSettingInvalid(
+            "Seats that give entropy get ready for each round themselves.", pointer="/auto_ready_rounds"
+        )
+    if code and Table.objects.filter(operator_id=operator_id, code=code).exists():
+        raise TableSettingInvalid("Another table of yours has this code.", pointer="/code")
     if beacon_margin is not None and not beacon_urls():
         raise TableSettingInvalid("This server fetches no beacon.", pointer="/beacon_margin")
     return Table.objects.create(
@@ -130,6 +143,7 @@ def table_create(
         spectators_allowed=spectators_allowed,
         spectator_delay_ms=spectator_delay_ms,
         bots_allowed=bots_allowed,
+        auto_ready_rounds=auto_ready_rounds,
     )
 
 
@@ -140,11 +154,17 @@ def table_status_set(*, table_id: UUID, status: str, now_ms: int) -> Table:
 
     Raises:
         TableClosed: a closed or retired table stays so.
+        TableBusy: it is to be closed at once, and a round or a match is running.
     """
     with transaction.atomic(durable=True):
         table = locks.table_lock(table_id)
         if table.status in (Table.Status.CLOSED, Table.Status.RETIRED):
             raise TableClosed
+        if status == Table.Status.CLOSED:
+            dealt = table.round is not None and table.round.status in (Round.Status.CLOSING, Round.Status.RUNNING)
+            if dealt or table.seats.filter(in_match=True).exists():
+                raise TableBusy
+            status = Table.Status.DRAINING  # Nothing holds it up, so the tick below closes it.
         table.status = status
         _plan(table, list(table.seats.all()), now_ms)
         table_save(table)
@@ -206,6 +226,8 @@ def _tick(table: Table, lives: list[Live], now_ms: int) -> bool:
     changed = False
     if round_ is not None and round_.status not in Round.UNDER_WAY and not round_.advanced:
         seats = _after_round(table, round_, seats, now_ms)
+        changed = True
+    if round_ is not None and auto_ready_happen(table, round_, seats, now_ms):
         changed = True
     _plan(table, seats, now_ms)
     if round_ is not None and round_.status == Round.Status.OPEN:
@@ -307,6 +329,8 @@ def _plan(table: Table, seats: Sequence[Seat], now_ms: int) -> None:
         table.start_at_ms = None
     given_up_at = round_.opened_ms + OPEN_MAX_MS
     table.wake_at_ms = given_up_at if table.start_at_ms is None else min(given_up_at, table.start_at_ms)
+    if auto_ready_awaited(table, round_, seats):
+        table.wake_at_ms = min(table.wake_at_ms, now_ms + COMMITMENT_WAIT_MS)
 
 
 def _open_tick(table: Table, round_: Round, seats: list[Seat], lives: list[Live], now_ms: int) -> bool:
