@@ -8,9 +8,12 @@ A game without a bot of its own is played by ``at_random``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from apps.games import registry
-from apps.games.contract import Action, View
+from apps.games.chance import Dice
+from apps.games.contract import Action, Game, View
+from apps.games.inputs import START_MS, Input
 
 RngInt = Callable[[int], int]
 """Gives an integer in [0, m) for m."""
@@ -35,3 +38,31 @@ def bot(slug: str) -> Choose:
         return at_random
     choose: Choose = module.choose
     return choose
+
+
+class BotPlay:
+    """A source of inputs like ``RandomPlay``, with the game's bot in every seat."""
+
+    def __init__(self, game: Game[Any], seed: int) -> None:
+        self.game = game
+        self.dice = Dice(seed)
+        self.choose = bot(game.spec.slug)
+        self.now = START_MS
+
+    def next(self, state: Any) -> Input:
+        """Return the next input: an action of a bot, or a wake when all of them wait."""
+        game = self.game
+        due = game.wake_at(state)
+        assert due is not None, "a running round has something due"
+        self.now += 200 + self.dice.below(800)
+        if self.now < due:
+            rows = game.view(state, None)["seats"]
+            seats = [row["seat"] for row in rows if row["status"] == "active"]
+            first = self.dice.below(len(seats))
+            for seat in seats[first:] + seats[:first]:
+                legal = game.legal(state, seat, self.now)
+                action = self.choose(game.view(state, seat), legal, self.dice.below) if legal else None
+                if action is not None:
+                    return Input("act", self.now, seat, action)
+        self.now = max(self.now, due)
+        return Input("wake", self.now)

@@ -18,10 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.games import bots, registry
+from apps.games import registry
+from apps.games.bots import BotPlay
 from apps.games.chance import Dice
 from apps.games.contract import Event, Game, RuleError, Seat, Setup
-from apps.games.inputs import MANNERS, START_MS, Input, RandomPlay, apply, setup_of
+from apps.games.inputs import MANNERS, RandomPlay, apply, setup_of
 from apps.games.laws import LawBroken, Laws
 from apps.games.payout import fee_of, payouts
 from apps.games.secrecy import check_secrecy
@@ -115,34 +116,6 @@ def event_names(event: Event) -> Iterator[str]:
     for key in ("cause", "reason", "result", "effect", "valid", "counts", "stood", "forced"):
         if key in event and event["type"] not in ("round_over",):
             yield f"{event['type']} {key}={json.dumps(event[key])}"
-
-
-class BotPlay:
-    """A source of inputs like ``RandomPlay``, with the game's bot in every seat."""
-
-    def __init__(self, game: Game[Any], seed: int) -> None:
-        self.game = game
-        self.dice = Dice(seed)
-        self.choose = bots.bot(game.spec.slug)
-        self.now = START_MS
-
-    def next(self, state: Any) -> Input:
-        """Return the next input: an action of a bot, or a wake when all of them wait."""
-        game = self.game
-        due = game.wake_at(state)
-        assert due is not None, "a running round has something due"
-        self.now += 200 + self.dice.below(800)
-        if self.now < due:
-            rows = game.view(state, None)["seats"]
-            seats = [row["seat"] for row in rows if row["status"] == "active"]
-            first = self.dice.below(len(seats))
-            for seat in seats[first:] + seats[:first]:
-                legal = game.legal(state, seat, self.now)
-                action = self.choose(game.view(state, seat), legal, self.dice.below) if legal else None
-                if action is not None:
-                    return Input("act", self.now, seat, action)
-        self.now = max(self.now, due)
-        return Input("wake", self.now)
 
 
 def play_game(plan: Plan, seed: int) -> Tally:

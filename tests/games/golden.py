@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from apps.games import registry
+from apps.games.bots import BotPlay
 from apps.games.contract import Seat, View
 from apps.games.inputs import MANNERS, START_MS, Input, RandomPlay, apply, setup_of
-from apps.games.simulate import BotPlay
 from apps.games.table_text import rows_of
 from tests.games.notation import written_event
 

@@ -9,9 +9,10 @@ import argparse
 import gc
 import json
 import os
+import secrets
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,15 +22,14 @@ from apps.fairness.protocol.trust import Trust, TrustError, trust_read
 from apps.fairness.protocol.verdict import PASS, STATUS_CANNOT
 from apps.fairness.protocol.verify import Checked, Settings, round_check, tables_check
 from apps.fairness.verify import report
+from apps.fairness.verify.checking import lines_checked
 from apps.fairness.verify.logstate import StateError
 from apps.fairness.verify.meanings import NO_TRUST
-from apps.fairness.verify.progress import Progress
 from apps.fairness.verify.sources import Line, SourceError, file_lines, round_lines, table_lines
+from apps.fairness.verify.statistics.results import ALPHA
 from apps.fairness.verify.watch import log_file_check, watch
-from apps.fairness.verify.workers import batches, cores, in_order
+from apps.fairness.verify.workers import cores
 
-BATCH: Final = 32
-"""Bundles handed to a process at once."""
 COLLECT_AFTER: Final = 100_000
 """Objects after which Python looks for rubbish: bundles are large and hold no cycles."""
 STATE_DEFAULT: Final = "sealdeck-log.state"
@@ -40,6 +40,7 @@ Check rounds of Sealdeck, or its whole public log, without trusting the server t
   sealdeck-verify --trust trust.json round.json     one bundle, or many as JSON Lines
   sealdeck-verify --url https://play.example --table TABLE --trust trust.json
   sealdeck-verify --log https://play.example --trust trust.json --state log.state
+  sealdeck-verify --statistics --trust trust.json --picture month.svg table-*.jsonl
 """
 
 
@@ -54,6 +55,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--table", metavar="ID", help="with --url: all rounds of a table, none of them left out")
     made.add_argument("--log", metavar="BASE", help="follow the log of this server instead, or check one in a file")
     made.add_argument("--state", metavar="FILE", default=STATE_DEFAULT, help="with --log: what was seen (%(default)s)")
+    made.add_argument("--statistics", action="store_true", help="also test the decks of all rounds together")
+    made.add_argument("--simulate", type=int, metavar="N", help="with --statistics: N fair decks of each game instead")
+    made.add_argument("--seed", metavar="TEXT", help="with --simulate: the same decks each time")
+    made.add_argument(
+        "--alpha", type=float, metavar="P", default=ALPHA, help="how often chance may look suspicious (%(default)s)"
+    )
+    made.add_argument("--picture", metavar="FILE", help="with --statistics: write a picture, SVG")
     made.add_argument("--trust", metavar="FILE", help="the keys and witnesses you believe")
     made.add_argument("--no-rules", action="store_true", help="do not play the rounds again by their rules")
     made.add_argument("--complete", action="store_true", help="name rounds that are missing between others")
@@ -72,7 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         made.error(problem)
     try:
         trust = _trust(given.trust)
-        status = _log(given, trust) if given.log else _bundles(given, trust)
+        if given.statistics:
+            status = _statistics(given, trust)
+        else:
+            status = _log(given, trust) if given.log else _bundles(given, trust)
         sys.stdout.flush()
     except (SourceError, StateError, TrustError) as failure:
         sys.stderr.write(f"sealdeck-verify: {failure}\n")
@@ -87,11 +98,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _usage_problem(given: argparse.Namespace) -> str | None:
-    sources = [bool(given.files), bool(given.url), bool(given.log)]
+    sources = [bool(given.files), bool(given.url), bool(given.log), given.simulate is not None]
     if sum(sources) != 1:
         return "name files, or --url, or --log"
     if bool(given.url) != bool(given.round or given.table) or (given.round and given.table):
         return "--url goes with --round or with --table"
+    if given.statistics:
+        if given.log or given.round:
+            return "--statistics goes with files, --url and --table, or --simulate"
+        if not 0 < given.alpha < 1 or (given.simulate is not None and given.simulate < 1):
+            return "--alpha is between 0 and 1, --simulate at least 1"
+    elif given.simulate is not None or given.picture:
+        return "--simulate and --picture go with --statistics"
     if given.jobs < 1:
         return "--jobs is at least 1"
     return None
@@ -110,7 +128,7 @@ def _trust(path: str | None) -> Trust | None:
 
 def _bundles(given: argparse.Namespace, trust: Trust | None) -> int:
     settings = Settings(trust=trust, rules=not given.no_rules)
-    lines, checked = _checked(_lines(given), settings, given.jobs)
+    lines, checked = lines_checked(_lines(given), partial(_check_batch, settings), given.jobs)
     tables_check(checked, complete=given.complete or bool(given.table), rules=settings.rules)
     verdicts = [result.verdict() for result in checked]
     if given.json:
@@ -128,26 +146,25 @@ def _lines(given: argparse.Namespace) -> Iterator[Line]:
     return chain.from_iterable(map(file_lines, given.files))
 
 
-def _checked(lines: Iterable[Line], settings: Settings, jobs: int) -> tuple[list[Line], list[Checked]]:
-    """Check each bundle alone; of the lines only their places are kept."""
-    places: list[Line] = []
-    checked: list[Checked] = []
-    progress = Progress("rounds")
-
-    def noted() -> Iterator[list[bytes]]:
-        for batch in batches(lines, BATCH):
-            places.extend(Line(line.source, line.number, b"") for line in batch)
-            yield [line.data for line in batch]
-
-    for results in in_order(partial(_check_batch, settings), noted(), jobs):
-        checked += results
-        progress.add(len(results))
-    progress.end()
-    return places, checked
-
-
 def _check_batch(settings: Settings, batch: list[bytes]) -> list[Checked]:
     return [round_check(data, settings) for data in batch]
+
+
+def _statistics(given: argparse.Namespace, trust: Trust | None) -> int:
+    try:
+        import numpy  # noqa: F401
+        import scipy  # noqa: F401
+    except ImportError as problem:
+        raise SourceError("--statistics needs numpy and scipy: pip install numpy scipy") from problem
+    # Here, since everybody else does without these packages.
+    from apps.fairness.verify.statistics.command import Options, bundles_test, simulated_test
+
+    options = Options(given.alpha, given.jobs, given.json, given.picture)
+    if given.simulate:
+        secret = given.seed.encode() if given.seed else secrets.token_bytes(32)
+        return simulated_test(given.simulate, secret, options)
+    settings = Settings(trust=trust, rules=not given.no_rules)
+    return bundles_test(_lines(given), settings, options, complete=given.complete or bool(given.table))
 
 
 def _log(given: argparse.Namespace, trust: Trust | None) -> int:

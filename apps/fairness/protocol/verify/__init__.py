@@ -12,11 +12,11 @@ from typing import Any
 from apps.fairness.protocol.trust import Trust
 from apps.fairness.protocol.verdict import Verdict
 from apps.fairness.protocol.verify.context import Settings
-from apps.fairness.protocol.verify.rounds import Checked, round_check
+from apps.fairness.protocol.verify.rounds import Checked, round_check, round_checked
 from apps.fairness.protocol.verify.tables import tables_check
 from apps.games.contract import Game
 
-__all__ = ["Checked", "Settings", "round_check", "tables_check", "verify_bundles"]
+__all__ = ["Checked", "Settings", "round_check", "round_checked", "tables_check", "verify_bundles"]
 
 
 def verify_bundles(

@@ -99,6 +99,11 @@ class Checked:
 
 def round_check(data: bytes | str | dict[str, Any], settings: Settings) -> Checked:
     """Check one bundle alone."""
+    return round_checked(data, settings)[0]
+
+
+def round_checked(data: bytes | str | dict[str, Any], settings: Settings) -> tuple[Checked, Round | None]:
+    """Check one bundle alone; return also what the checks worked out, where it could be taken as a bundle."""
     checked = _checked(data, settings, fast=True)
     if checked is None:
         checked = _checked(data, settings, fast=False)
@@ -106,7 +111,9 @@ def round_check(data: bytes | str | dict[str, Any], settings: Settings) -> Check
     return checked
 
 
-def _checked(data: bytes | str | dict[str, Any], settings: Settings, *, fast: bool) -> Checked | None:
+def _checked(
+    data: bytes | str | dict[str, Any], settings: Settings, *, fast: bool
+) -> tuple[Checked, Round | None] | None:
     """Check one bundle; None where it was read fast and something in it may not even be strict JSON."""
     findings = Findings()
     try:
@@ -114,11 +121,11 @@ def _checked(data: bytes | str | dict[str, Any], settings: Settings, *, fast: bo
         round_ = Round(bundle, settings, findings)
         records_read(round_)
     except (Unreadable, OtherVersion, BundleForm, VersionError, FormFailed) as problem:
-        return None if fast else _ended(findings, data, problem)
+        return None if fast else (_ended(findings, data, problem), None)
     _all_checks(round_)
     if fast and (findings.failed("transcript_form") or not bundle.prove()):
         return None
-    return Checked(findings, round_.round_id, _place(round_))
+    return Checked(findings, round_.round_id, _place(round_)), round_
 
 
 def _ended(findings: Findings, data: bytes | str | dict[str, Any], problem: Exception) -> Checked:
