@@ -154,8 +154,9 @@ def _statistics(given: argparse.Namespace, trust: Trust | None) -> int:
     try:
         import numpy  # noqa: F401
         import scipy  # noqa: F401
-    except ImportError as problem:
-        raise SourceError("--statistics needs numpy and scipy: pip install numpy scipy") from problem
+    except ImportError:
+        sys.stderr.write("sealdeck-verify: --statistics needs numpy and scipy: pip install numpy scipy\n")
+        return STATUS_CANNOT
     # Here, since everybody else does without these packages.
     from apps.fairness.verify.statistics.command import Options, bundles_test, simulated_test
 

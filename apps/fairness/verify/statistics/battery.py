@@ -54,7 +54,6 @@ def battery(given: Sequence[Deck], *, alpha: float, jobs: int) -> Battery:
     for deck in decks:
         if deck.dealt is not None:
             groups[deck.group].append(deck)
-    voids = any(deck.void is not None for deck in decks)
     results: list[Result] = []
     places: dict[str, Ints] = {}
     for group in sorted(groups):
@@ -63,10 +62,10 @@ def battery(given: Sequence[Deck], *, alpha: float, jobs: int) -> Battery:
         results += shuffle_tests(group, rows, *consecutive(members))
         if rows.shape[1] <= CARDS_MAX:
             places[group] = place_counts(rows, rows.shape[1])
-        if voids:
+        if any(deck.void is not None for deck in members):
             results.append(_void_decks(group, members, rows))
     results += repeat_tests(decks)
-    if voids:
+    if any(deck.void is not None for deck in decks):
         rng = np.random.default_rng(DRAWS_SEED)
         results += rate_tests(decks, rng)
         results += result_tests(_played(strata(decks), jobs), rng)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -63,13 +63,11 @@ def simulated_test(rounds: int, secret: bytes, options: Options) -> int:
 
 
 def _check_batch(settings: Settings, batch: list[bytes]) -> list[tuple[Checked, Deck | None]]:
-    return list(_checked(settings, batch))
-
-
-def _checked(settings: Settings, batch: Sequence[bytes]) -> Iterator[tuple[Checked, Deck | None]]:
+    rows = []
     for data in batch:
         result, round_ = round_checked(data, settings)
-        yield result, None if round_ is None or result.verdict().codes else deck_of(round_)
+        rows.append((result, None if round_ is None or result.verdict().codes else deck_of(round_)))
+    return rows
 
 
 def _tell(decks: Sequence[Deck], options: Options, source: str, bundles_status: int, left_out: int) -> int:

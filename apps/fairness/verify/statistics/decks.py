@@ -29,7 +29,8 @@ class Dealt:
     cards: bytes
     """Canonical number of the card at each place, top first, as machine words of 16 bits."""
     seats: tuple[Seat, ...]
-    opener: Seat
+    opener: Seat | None
+    """None where the rules of a match name it, and it was not dealt."""
     options: Mapping[str, Any]
     schedule: KeySchedule
 
@@ -110,7 +111,7 @@ def _would_be(round_: Round, rows: Sequence[Mapping[str, Any]]) -> Dealt | None:
         close_hash=close.hash if close is not None else b"",
     )
     chance = schedule.chance()
-    first = opener(seats, opened["last_opener"], chance)
+    first = None if game.spec.match_game else opener(seats, opened["last_opener"], chance)
     return dealt_of(order, chance.shuffle(DECK, order), seats, first, opened["options"], schedule)
 
 
@@ -118,14 +119,15 @@ def dealt_of(
     order: tuple[str, ...],
     cards: Sequence[str],
     seats: Sequence[int],
-    opener_: int,
+    opener_: int | None,
     options: Mapping[str, Any],
     schedule: KeySchedule,
 ) -> Dealt:
     """Return a deck with its cards as canonical numbers."""
     numbers = _numbers(order)
     packed = array("H", [numbers[card] for card in cards]).tobytes()
-    return Dealt(order, packed, tuple(map(Seat, seats)), Seat(opener_), options, schedule)
+    opener_seat = None if opener_ is None else Seat(opener_)
+    return Dealt(order, packed, tuple(map(Seat, seats)), opener_seat, options, schedule)
 
 
 @lru_cache(maxsize=64)

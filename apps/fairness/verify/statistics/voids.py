@@ -46,7 +46,7 @@ Shares = Mapping[int, float]
 
 @dataclass(slots=True)
 class Stratum:
-    """Rounds of one table with the same seats: voids first, then finished rounds to compare them with."""
+    """Rounds of one table with the same rules and seats: voids first, then finished rounds to compare them with."""
 
     table: str
     seats: tuple[int, ...]
@@ -60,13 +60,13 @@ class Stratum:
 
 def strata(decks: Sequence[Deck]) -> list[Stratum]:
     """Return the tables and seats that have both voids and finished rounds, of decks that can be played."""
-    found: dict[tuple[str, tuple[int, ...]], Stratum] = {}
+    found: dict[tuple[str, str, tuple[int, ...]], Stratum] = {}
     playable = [deck for deck in decks if is_playable(deck)]
     voids = _some([deck for deck in playable if deck.void is not None], PLAYED_MAX)
     for deck in voids + [deck for deck in playable if deck.void is None]:
         if deck.dealt is not None:
             seats = tuple(map(int, deck.dealt.seats))
-            stratum = found.setdefault((deck.table, seats), Stratum(deck.table, seats))
+            stratum = found.setdefault((deck.table, deck.rules, seats), Stratum(deck.table, seats))
             (stratum.finished if deck.void is None else stratum.voids).append(deck)
     return [stratum for stratum in found.values() if stratum.voids and stratum.finished]
 
@@ -77,18 +77,19 @@ def _some(decks: Sequence[Deck], most: int) -> list[Deck]:
 
 
 def rate_tests(decks: Sequence[Deck], rng: np.random.Generator) -> list[Result]:
-    """Test whether voids fall on tables, and on the indexes of a table, as chance would have it."""
+    """Test whether voids fall on tables, if there are several, and on their indexes, as chance would have it."""
     tables: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     for deck in decks:
         if deck.void != NOT_STARTED:
             tables[deck.table].append((deck.index, deck.void is not None))
     voids = sum(void for rows in tables.values() for _, void in rows)
-    return [_by_table(tables, voids, rng), _by_index(tables, voids)]
+    by_index = _by_index(tables, voids)
+    return [_by_table(tables, voids, rng), by_index] if len(tables) > 1 else [by_index]
 
 
 def _by_table(tables: Mapping[str, list[tuple[int, bool]]], voids: int, rng: np.random.Generator) -> Result:
-    if voids < VOIDS_MIN or len(tables) < 2:
-        return too_little("void_tables", ALL, voids if len(tables) > 1 else 0, VOIDS_MIN, "voids at several tables")
+    if voids < VOIDS_MIN:
+        return too_little("void_tables", ALL, voids, VOIDS_MIN, "voids")
     names = list(tables)
     sizes = np.array([len(tables[name]) for name in names])
     found = np.array([sum(void for _, void in tables[name]) for name in names])

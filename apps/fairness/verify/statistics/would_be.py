@@ -17,8 +17,8 @@ INPUTS_MAX = 20_000
 
 
 def is_playable(deck: Deck) -> bool:
-    """Tell whether the deck is known, and its rules too."""
-    if deck.dealt is None:
+    """Tell whether the deck is known, who opens, and by which rules."""
+    if deck.dealt is None or deck.dealt.opener is None:
         return False
     try:
         registry.by_rules(deck.rules)
@@ -34,6 +34,7 @@ def shares_of(deck: Deck) -> dict[int, float]:
     """
     dealt = deck.dealt
     assert dealt is not None, "only known decks are played"
+    assert dealt.opener is not None, "only decks that somebody opens are played"
     game = registry.by_rules(deck.rules)
     chance = dealt.schedule.chance()
     setup = Setup(dealt.seats, dealt.codes(), dealt.options, START_MS, dealt.opener)

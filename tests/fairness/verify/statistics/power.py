@@ -12,7 +12,12 @@ import numpy as np
 
 from apps.fairness.verify.statistics.results import ALPHA, SUSPICIOUS, judged
 from apps.fairness.verify.statistics.shuffle import shuffle_tests
+from apps.fairness.verify.statistics.voids import result_tests
+from tests.fairness.verify.statistics.friends import FRIENDS, called_off
 from tests.fairness.verify.statistics.shufflers import BAD, CARDS, Bad, Shuffler, honest
+
+TESTS = 20
+"""Tests of a report over one game, with voids."""
 
 
 def suspicious(shuffler: Shuffler, decks: int, seed: int) -> list[str]:
@@ -21,6 +26,13 @@ def suspicious(shuffler: Shuffler, decks: int, seed: int) -> list[str]:
     before = np.arange(decks - 1)
     results = judged(shuffle_tests("one group", made, before, before + 1), ALPHA)
     return [result.test for result in results if result.verdict == SUSPICIOUS]
+
+
+def friend_found(seats: int, voids: int, seed: int) -> bool:
+    """Tell whether rounds called off for a friend are found, in a report of twenty tests."""
+    rng = np.random.default_rng(seed)
+    results = result_tests([called_off(rng, seats, voids)], rng)
+    return any(result.p is not None and result.p <= ALPHA / TESTS for result in results)
 
 
 def main(repetitions: int) -> None:
@@ -32,6 +44,10 @@ def main(repetitions: int) -> None:
             said = ", ".join(test for test, _ in tests.most_common(4))
             sys.stdout.write(f"| {name} | {number} | {sum(map(bool, runs))} of {repetitions} | {said} |\n")
             sys.stdout.flush()
+    for seats, voids in FRIENDS:
+        for number in (voids // 2, voids):
+            found = sum(friend_found(seats, number, 1000 + seed) for seed in range(repetitions))
+            sys.stdout.write(f"| a friend, {seats} seats | {number} voids | {found} of {repetitions} | |\n")
 
 
 if __name__ == "__main__":

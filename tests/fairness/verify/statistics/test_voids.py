@@ -24,13 +24,13 @@ from apps.fairness.verify.statistics.voids import (
     void_decks_test,
 )
 from apps.fairness.verify.statistics.would_be import shares_of
+from tests.fairness.verify.statistics.friends import FRIENDS, ROUND, called_off
 from tests.fairness.verify.statistics.shufflers import honest
 
 Chosen = Callable[[int, int], float]
 """Table and winner to the probability with which the round is called off."""
 SEATS = (0, 1, 2, 3)
 PAIR = (0, 1)
-ROUND = Deck("00" * 16, "aa" * 16, 0, "monko/1", None, "", (), None)
 
 
 def scored(
@@ -63,12 +63,13 @@ def test_voids_by_chance_have_uniform_p_values() -> None:
         assert kstest([run[test] for run in runs], "uniform").pvalue > 0.001
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rounds_called_off_when_a_friend_loses_are_found(seed: int) -> None:
-    # Some of those it would lose; none of those it wins.
-    ps = results_ps(seed, lambda table, winner: 0.0 if winner == 2 else 0.15)
-    assert ps["void_results"] is not None
-    assert ps["void_results"] < 0.0005
+@pytest.mark.parametrize(("seats", "voids"), FRIENDS)
+def test_rounds_called_off_when_a_friend_loses_are_found(seats: int, voids: int) -> None:
+    for seed in range(2):
+        rng = np.random.default_rng([13, seed])
+        for result in result_tests([called_off(rng, seats, voids)], rng):
+            assert result.p is not None
+            assert result.p < 0.0005
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -136,7 +137,7 @@ def test_rounds_that_nobody_started_are_no_voids_of_the_house() -> None:
 
 
 def test_one_table_alone_has_no_rate_to_compare() -> None:
-    assert rates(rounds_at("a", 200, lambda n: n % 10 == 5))["void_tables"].p is None
+    assert set(rates(rounds_at("a", 200, lambda n: n % 10 == 5))) == {"void_indexes"}
     assert rates(rounds_at("a", 20, lambda n: True))["void_indexes"].p is None
 
 
@@ -173,7 +174,7 @@ def test_a_dealer_who_calls_rounds_off_for_a_friend_is_found(monko: list[Deck]) 
     (seat,) = [result for result in found.results if result.test == "void_seat"]
     assert "good for it" in seat.text if "seat 0 of" in seat.text else "bad for it" in seat.text
     assert verdicts["position_by_card"] == verdicts["repeated_seeds"] == "pass"
-    assert len(void) == 26
+    assert len(void) == 27
 
 
 def test_a_dealer_whose_machine_stops_now_and_then_is_not(monko: list[Deck]) -> None:
@@ -197,6 +198,9 @@ def test_only_so_many_rounds_are_played_whoever_chooses(monko: list[Deck]) -> No
     assert strata(monko) == []
     unknown = replace(monko[0], rules="chess/1", void="operator_fault")
     assert strata([unknown, *monko[1:]]) == []
+    assert monko[0].dealt is not None
+    unopened = replace(monko[0], dealt=replace(monko[0].dealt, opener=None), void="operator_fault")
+    assert strata([unopened, *monko[1:]]) == []
 
 
 def test_the_shares_of_a_round_add_up(monko: list[Deck]) -> None:
