@@ -9,7 +9,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from apps.core.api import service
 from apps.fairness import pages
 
-API = [path("", include(f"apps.{name}.api.urls")) for name in ("accounts", "wallets", "fairness", "tables", "webhooks")]
+# Addresses are tried in this order, so those of play come first.
+API = [path("", include(f"apps.{name}.api.urls")) for name in ("tables", "accounts", "wallets", "fairness", "webhooks")]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include(API)),
     path("health/live", service.live),

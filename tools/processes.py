@@ -100,6 +100,14 @@ def _die_with_parent(sign: signal.Signals) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(sign))
 
 
+def children_of(pid: int) -> list[int]:
+    """Return the ids of a process's children, also those that lead groups of their own; none where no /proc is."""
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
 class Child:
     """One child process with its log file; it can be started again."""
 
@@ -188,6 +196,16 @@ class Child:
                 wait_for(f"{self.name} to stop", lambda: not self.running(), timeout_s=patience_s)
             except ToolError:
                 say(f"{self.name} did not stop and is killed.")
+        self.sweep()
+        self.process.wait()
+
+    def kill(self) -> None:
+        """End the process and its workers at once, as kill -9 does; nothing of it can say good-bye."""
+        workers = children_of(self.pid)
+        self.process.kill()
+        for pid in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.sweep()
         self.process.wait()
 

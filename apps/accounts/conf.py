@@ -12,7 +12,7 @@ from functools import lru_cache
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-_RATE = re.compile(r"(read|write|money|player)=([0-9]{1,9})/([1-9][0-9]{0,5})", re.ASCII)
+_RATE = re.compile(r"(read|write|money|player|move)=([0-9]{1,9})/([1-9][0-9]{0,5})", re.ASCII)
 
 
 def is_sandbox() -> bool:

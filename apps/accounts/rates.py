@@ -4,12 +4,16 @@ A bucket holds ``quota`` requests and fills evenly over ``window_s`` seconds (ge
 per bucket, one script call per request, on Redis's clock).  Losing Redis loses the counts and nothing else: while it is
 away every request passes, and a metric says so.
 
+Moves are counted in the memory of the process that takes them: they come too often for a question to Redis each, and
+their clocks and turns bound them already.  With several API processes a player has a bucket in each.
+
 Source: docs/operators/rate-limits.md.
 """
 
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,7 +24,7 @@ from apps.accounts import conf, metrics
 from apps.accounts.callers import Rate
 from apps.core import redis as core_redis
 
-QUOTAS = {"read": (6_000, 60), "write": (6_000, 60), "money": (6_000, 60), "player": (1_200, 60)}
+QUOTAS = {"read": (6_000, 60), "write": (6_000, 60), "money": (6_000, 60), "player": (1_200, 60), "move": (1_200, 60)}
 """Policy to requests and seconds, where the settings say nothing else."""
 AWAY_S = 1.0
 """After a failure Redis is not asked again for this long, so that one that hangs does not slow every request."""
@@ -50,6 +54,29 @@ class Verdict:
 
 _away_until_s = 0.0
 
+BUCKETS_MAX = 20_000
+"""Players whose moves one process counts; the one that has rested longest is forgotten first."""
+_full_at_us: OrderedDict[str, int] = OrderedDict()
+
+
+def move_take(*, owner: str) -> Verdict | None:
+    """Take one move out of the owner's bucket in this process; None where there is no limit."""
+    quota, window_s = conf.rate_limits().get("move") or QUOTAS["move"]
+    if quota == 0:
+        return None
+    window_us = window_s * 1_000_000
+    step_us = window_us // quota
+    now_us = time.monotonic_ns() // 1_000
+    full_in_us = max(_full_at_us.get(owner, 0) - now_us, 0) + step_us
+    passed = full_in_us <= window_us
+    if passed:
+        _full_at_us[owner] = now_us + full_in_us
+        _full_at_us.move_to_end(owner)
+        if len(_full_at_us) > BUCKETS_MAX:
+            _full_at_us.popitem(last=False)
+    wait_us = 0 if passed else full_in_us - window_us
+    return _verdict("move", quota, window_s, passed, wait_us, full_in_us if passed else full_in_us - step_us)
+
 
 def rate_take(*, policy: str, owner: str) -> Verdict | None:
     """Take one request out of the owner's bucket; None where the policy sets no limit or Redis is away."""
@@ -65,16 +92,21 @@ def rate_take(*, policy: str, owner: str) -> Verdict | None:
         _away_until_s = time.monotonic() + AWAY_S
         metrics.RATE_UNAVAILABLE.inc()
         return None
+    return _verdict(policy, quota, window_s, bool(passed), wait_us, full_in_us)
+
+
+def _verdict(policy: str, quota: int, window_s: int, passed: bool, wait_us: int, full_in_us: int) -> Verdict:
     if not passed:
         metrics.RATE_LIMITED.labels(policy=policy).inc()
+    step_us = window_s * 1_000_000 // quota
     rate = Rate(
         policy=policy,
         quota=quota,
         window_s=window_s,
-        remaining=(window_us - full_in_us) // step_us if passed else 0,
+        remaining=(window_s * 1_000_000 - full_in_us) // step_us if passed else 0,
         reset_s=-(-full_in_us // 1_000_000),
     )
-    return Verdict(rate, bool(passed), -(-wait_us // 1_000_000))
+    return Verdict(rate, passed, -(-wait_us // 1_000_000))
 
 
 @cache

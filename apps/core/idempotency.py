@@ -18,7 +18,7 @@ from typing import Any, overload
 from uuid import UUID
 
 from django.db import OperationalError, connection, transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -138,7 +138,7 @@ def _in_transaction(view: View, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return view(*args, **kwargs)
 
 
-def key_of(request: Request) -> str | None:
+def key_of(request: Request | HttpRequest) -> str | None:
     """Return the key of the request, bare or quoted, or None if there is none.
 
     Raises:

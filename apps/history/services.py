@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
 from uuid import UUID
 
 COLUMNS = "round_id, seq, at_ms, kind, seat, body, head, shown, request_key, request_sha256"
-ROW = "(%s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s)"
+WIDTH = COLUMNS.count(",") + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,19 @@ class NewEntry:
     request_sha256: bytes | None = None
 
 
-def entries_insert_sql(round_id: UUID, entries: Sequence[NewEntry]) -> tuple[str, list[Any]]:
-    """Return the INSERT and its parameters, for a caller that writes the round's row in the same statement."""
-    parameters: list[Any] = []
+@cache
+def entries_insert_sql(count: int) -> str:
+    """Return the INSERT of so many entries, for a caller that writes the round's row in the same statement.
+
+    Its parameters are ``$1`` and so on, in the order of ``entries_parameters``.
+    """
+    rows = (", ".join(f"${row * WIDTH + column + 1}" for column in range(WIDTH)) for row in range(count))
+    return f"INSERT INTO history_entry ({COLUMNS}) VALUES ({'), ('.join(rows)})"  # noqa: S608 - of our own
+
+
+def entries_parameters(round_id: UUID, entries: Sequence[NewEntry]) -> list[UUID | bytes | str | int | None]:
+    """Return what goes into the columns of the entries."""
+    parameters: list[UUID | bytes | str | int | None] = []
     for entry in entries:
         parameters += [
             round_id,
@@ -50,5 +60,4 @@ def entries_insert_sql(round_id: UUID, entries: Sequence[NewEntry]) -> tuple[str
             entry.request_key,
             entry.request_sha256,
         ]
-    rows = ", ".join([ROW] * len(entries))
-    return f"INSERT INTO history_entry ({COLUMNS}) VALUES {rows}", parameters  # noqa: S608 - constants of our own
+    return parameters

@@ -18,7 +18,7 @@ from uuid import UUID
 import redis
 import structlog
 
-from apps.core.redis import client
+from apps.core.redis import one_way
 from apps.fairness import dealer
 from apps.history.selectors import StoredEntry
 from apps.tables import metrics
@@ -59,10 +59,8 @@ def table_publish(table_id: UUID) -> None:
 
 def _publish(table_id: UUID, hints: Iterable[dict[str, Any]]) -> None:
     try:
-        with client().pipeline(transaction=False) as pipe:
-            for hint in hints:
-                pipe.publish(channel(table_id), json.dumps(hint, separators=(",", ":")))
-            pipe.execute()
+        for hint in hints:
+            one_way().publish(channel(table_id), json.dumps(hint, separators=(",", ":")))
     except redis.RedisError as error:
         metrics.HINTS_LOST.inc()
         log.warning("hint_lost", table=str(table_id), error=str(error))

@@ -48,12 +48,12 @@ MIDDLEWARE = [
     "apps.core.middleware.request_context",
     "apps.accounts.middleware.answer_headers",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "apps.core.pages.PagesWhiteNoise",
+    "apps.core.pages.PagesSession",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "apps.core.pages.PagesAuthentication",
+    "apps.core.pages.PagesMessage",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -96,7 +96,7 @@ DB_POOL_MAX = env.int("SEALDECK_DB_POOL_MAX", default=0)
 def postgres(url: str, *, application: str, options: str, **more: Any) -> dict[str, Any]:
     """Return Django's settings for one login of the database."""
     parsed: dict[str, Any] = environ.Env.db_url_config(url)
-    parsed["ENGINE"] = "django.db.backends.postgresql"
+    parsed["ENGINE"] = "apps.core.postgres"
     parsed.setdefault("OPTIONS", {}).update({"application_name": application, "connect_timeout": 5, "options": options})
     return {**parsed, "ATOMIC_REQUESTS": False, **more}
 
@@ -107,7 +107,9 @@ DATABASES = {
         env.str("DATABASE_URL", default="postgresql://sealdeck_app@127.0.0.1/sealdeck"),
         application="sealdeck",
         options=(
-            f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
+            # The few statements that are prepared (apps.core.postgres.hot) look up by key: planning anew never pays.
+            "-c plan_cache_mode=force_generic_plan"
+            f" -c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
             f" -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
         ),
         # One thread per process keeps one connection; a process with many threads shares a pool.
@@ -148,7 +150,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "worker-beat": every("core.worker_beat", 5),
     "idempotency-purge": every("core.idempotency_purge", 600),
     "nonces-purge": every("accounts.nonces_purge", 60),
-    "tables-sweep": every("tables.sweep", 0.25),
+    "tables-sweep": every("tables.sweep", 0.1),
     "fairness-sequence": every("fairness.sequence", 0.2),
     "fairness-beacon": every("fairness.beacon", 1),
     "fairness-cosign": every("fairness.cosign", 1),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
@@ -17,7 +18,7 @@ from apps.accounts.api.permissions import scope
 from apps.accounts.callers import rate_set
 from apps.accounts.errors import RateLimited
 from apps.accounts.principals import OperatorPrincipal, PlayerPrincipal
-from apps.accounts.rates import rate_take
+from apps.accounts.rates import Verdict, move_take, rate_take
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # Which reads the settings that name this module.
@@ -40,13 +41,23 @@ class CallerThrottle(BaseThrottle):
         policy: str | None = getattr(view, "rate_policy", usual)
         if policy is None:
             return True
-        verdict = rate_take(policy=policy, owner=owner)
-        if verdict is None:
-            return True
-        rate_set(request._request, verdict.rate)
-        if not verdict.is_allowed:
-            raise RateLimited(retry_after_s=verdict.retry_after_s)
+        rate_apply(
+            request._request, move_take(owner=owner) if policy == "move" else rate_take(policy=policy, owner=owner)
+        )
         return True
+
+
+def rate_apply(request: HttpRequest, verdict: Verdict | None) -> None:
+    """Let the answer tell where the caller stands.
+
+    Raises:
+        RateLimited: the bucket is empty.
+    """
+    if verdict is None:
+        return
+    rate_set(request, verdict.rate)
+    if not verdict.is_allowed:
+        raise RateLimited(retry_after_s=verdict.retry_after_s)
 
 
 def _operator_policy(request: Request, view: APIView) -> str:

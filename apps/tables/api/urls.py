@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.urls import path, register_converter
 
-from apps.tables.api import evidence, games, hands, views
+from apps.tables.api import evidence, games, hands, moves, views
 
 
 class RoundIdConverter:
@@ -24,6 +24,8 @@ class RoundIdConverter:
 register_converter(RoundIdConverter, "round")
 
 urlpatterns = [
+    # First: addresses are tried in order, and this is the one that is asked for most.
+    path("rounds/<round:round_id>/actions", moves.ActionsView.as_view(), name="actions"),
     path("tables", views.TablesView.as_view(), name="tables"),
     path("tables/<uuid:table_id>", views.TableView.as_view(), name="table"),
     path("tables/<uuid:table_id>/seats", views.SeatsView.as_view(), name="seats"),
@@ -39,7 +41,6 @@ urlpatterns = [
     path("rounds.jsonl", hands.HandsExportView.as_view(), name="rounds-jsonl"),
     path("rounds.txt", hands.HandsTextExportView.as_view(), name="rounds-txt"),
     path("rounds/<round:round_id>", views.RoundView.as_view(), name="round"),
-    path("rounds/<round:round_id>/actions", views.ActionsView.as_view(), name="actions"),
     path("rounds/<round:round_id>/leave", views.LeaveView.as_view(), name="leave"),
     path("rounds/<round:round_id>/openings", views.RoundOpeningsView.as_view(), name="openings"),
     path("rounds/<round:round_id>/history", hands.HandView.as_view(), name="history"),

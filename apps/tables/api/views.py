@@ -5,7 +5,6 @@ Source: docs/players/README.md and docs/operators/tables.md.
 
 from __future__ import annotations
 
-import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from typing import Any
@@ -19,7 +18,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.api.authentication import PlayerSignatureAuthentication
 from apps.accounts.api.permissions import (
     IsOperatorOrPlayer,
     IsPlayer,
@@ -33,15 +31,13 @@ from apps.core import clock, heartbeat
 from apps.core.api.document import refuses
 from apps.core.api.parsers import MalformedJson
 from apps.core.api.views import ApiView
-from apps.core.idempotency import idempotent, key_of
-from apps.tables import limits, metrics, replay, selectors, tickets
+from apps.core.idempotency import idempotent
+from apps.tables import selectors, tickets
 from apps.tables.api import refusals
 from apps.tables.api.serializers import (
-    ActionSerializer,
     AutoReadySerializer,
     LeftSerializer,
     LobbyQuerySerializer,
-    MovedSerializer,
     OpeningSerializer,
     OpeningsSerializer,
     ReadySerializer,
@@ -362,38 +358,6 @@ class RoundOpeningsView(ApiView):
         """Return the openings of the cards you see now; check each against the root in the deck record."""
         round_, seat = round_seen(request, round_id)
         return Response({"openings": selectors.openings(round_, seat=seat)})
-
-
-class ActionsView(ApiView):
-    """Moves."""
-
-    authentication_classes = (PlayerSignatureAuthentication,)
-    permission_classes = (IsPlayer,)
-
-    @extend_schema(operation_id="round_act", request=ActionSerializer, responses={201: MovedSerializer})
-    @refuses(*refusals.ROUND_ACT)
-    def post(self, request: Request, round_id: UUID) -> Response:
-        """Play one action. With an Idempotency-Key, sending it again has no second effect and the same answer."""
-        now_ms = arrival(request)
-        player = player_of(request)
-        body = validated(ActionSerializer, request)
-        action = body["action"]
-        key = key_of(request)
-        with metrics.MOVES.time(), limits.calls_limited(round_id, player.player_id, action.get("type")):
-            moved = play.round_act(
-                round_id=round_id,
-                player_id=player.player_id,
-                session_id=player.session_id,
-                action=action,
-                seen=body["seen"],
-                now_ms=now_ms,
-                request_key=key,
-                request_sha256=None if key is None else hashlib.sha256(request._request.body).digest(),
-            )
-        if moved.message is None:
-            answer = replay.answer(round_id=round_id, seq=moved.seq, seat=moved.seat)
-            return Response(answer, status=status.HTTP_201_CREATED, headers={"Idempotency-Replayed": "true"})
-        return Response(moved.message, status=status.HTTP_201_CREATED)
 
 
 class LeaveView(ApiView):

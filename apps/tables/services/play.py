@@ -14,10 +14,11 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 
 from apps.accounts.errors import TokenInvalid
 from apps.core.errors import ApplicationError
+from apps.core.postgres.hot import hot_transaction
 from apps.fairness import dealer
 from apps.games.contract import Action, RuleError, Seat
 from apps.tables import feed, locks, metrics
@@ -104,8 +105,8 @@ def _player_input(
     request_sha256: bytes | None,
 ) -> Moved:
     refusal: ApplicationError | RuleError | None = None
-    with transaction.atomic(durable=True):
-        locked = locks.round_lock(round_id, player_id=player_id, session_id=session_id, request_key=request_key)
+    with hot_transaction() as open_:
+        locked = locks.round_lock(open_, round_id, player_id=player_id, session_id=session_id, request_key=request_key)
         assert locked is not None
         if session_id is not None and not locked.session_lives:
             raise TokenInvalid
@@ -127,7 +128,7 @@ def _player_input(
                 apply(live, seat, now)
             except (ApplicationError, RuleError) as error:
                 refusal = error
-        rounds.live_commit(live=live, now_ms=now_ms)
+        rounds.live_commit(live=live, now_ms=now_ms, open_=open_)
     live_committed(live)
     if refusal is not None:
         raise refusal
@@ -142,21 +143,21 @@ def round_wake(*, round_id: UUID, now_ms: int, skip_locked: bool = False) -> boo
     Args:
         skip_locked: give up at once when somebody else works on the round; that one lets it happen.
     """
-    with transaction.atomic(durable=True):
-        locked = locks.round_lock(round_id, skip_locked=skip_locked)
+    with hot_transaction() as open_:
+        locked = locks.round_lock(open_, round_id, skip_locked=skip_locked)
         if locked is None or locked.live is None:
             return False
         live = locked.live
         live.due_happen(live.engine_time(now_ms))
-        rounds.live_commit(live=live, now_ms=now_ms)
+        rounds.live_commit(live=live, now_ms=now_ms, open_=open_)
     live_committed(live)
     return bool(live.fresh)
 
 
 def round_connection(*, round_id: UUID, seat: int, connected: bool, now_ms: int) -> bool:
     """Tell a running round that a seat's connection was lost or is back; return True if that changed something."""
-    with transaction.atomic(durable=True):
-        locked = locks.round_lock(round_id)
+    with hot_transaction() as open_:
+        locked = locks.round_lock(open_, round_id)
         if locked is None or locked.live is None or seat not in locked.live.seats:
             return False
         live = locked.live
@@ -164,7 +165,7 @@ def round_connection(*, round_id: UUID, seat: int, connected: bool, now_ms: int)
         live.due_happen(now)
         if live.outcome is None:
             live.connection(Seat(seat), connected, now)
-        rounds.live_commit(live=live, now_ms=now_ms)
+        rounds.live_commit(live=live, now_ms=now_ms, open_=open_)
     live_committed(live)
     return bool(live.fresh)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from apps.core.postgres.hot import Transaction, statement_run
 from apps.fairness import dealer
 from apps.fairness import services as fairness
 from apps.fairness.protocol import settlement, transcript
@@ -21,7 +23,7 @@ from apps.fairness.protocol.beacon import QUICKNET
 from apps.fairness.protocol.cards import order_hash
 from apps.games import registry
 from apps.games.contract import Chance, Outcome, Seat, Setup
-from apps.history.services import entries_insert_sql
+from apps.history.services import WIDTH, entries_insert_sql, entries_parameters
 from apps.tables import metrics
 from apps.tables.desk import Desk
 from apps.tables.live import Live
@@ -190,30 +192,42 @@ def _match_opener(table: Table, round_: Round, numbers: tuple[Seat, ...], order:
     return opener
 
 
-def live_commit(*, live: Live, now_ms: int) -> None:
-    """Write what happened to a locked round: entries and snapshot in one statement, and its end if it ended."""
+def live_commit(*, live: Live, now_ms: int, open_: Transaction | None = None) -> None:
+    """Write what happened to a locked round: entries and snapshot in one statement, and its end if it ended.
+
+    Args:
+        open_: the hot transaction, if this is the last that it does.
+    """
     if not live.fresh:
         return
     data = json.dumps(live.game.dump(live.state), separators=(",", ":")).encode()
-    insert, parameters = entries_insert_sql(live.id, live.fresh)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH added AS ({insert}) UPDATE tables_round SET seq = %s, head = %s, state = %s, desk = %s::jsonb, "  # noqa: S608
-            "last_at_ms = %s, wake_at_ms = %s WHERE id = %s",
-            [
-                *parameters,
-                live.seq,
-                live.head,
-                dealer.state_seal(round_id=live.id, seq=live.seq, data=data),
-                json.dumps(live.desk.dump()),
-                live.last_at_ms,
-                live.wake_at_ms(),
-                live.id,
-            ],
-        )
+    parameters = [
+        *entries_parameters(live.id, live.fresh),
+        live.seq,
+        live.head,
+        dealer.state_seal(round_id=live.id, seq=live.seq, data=data),
+        json.dumps(live.desk.dump()),
+        live.last_at_ms,
+        live.wake_at_ms(),
+        live.id,
+    ]
     outcome = live.outcome
+    if open_ is not None and outcome is None:
+        open_.last(_commit_sql(len(live.fresh)), parameters)
+        return
+    statement_run(_commit_sql(len(live.fresh)), parameters)
     if outcome is not None:
         _round_finish(live, outcome, now_ms)
+
+
+@cache
+def _commit_sql(count: int) -> str:
+    """Return the statement that adds so many entries to the transcript and brings the round's row up to them."""
+    seq, head, state, desk, last, wake, id_ = (f"${count * WIDTH + place}" for place in range(1, 8))
+    return (
+        f"WITH added AS ({entries_insert_sql(count)}) UPDATE tables_round SET seq = {seq}, head = {head}, "  # noqa: S608
+        f"state = {state}, desk = {desk}, last_at_ms = {last}, wake_at_ms = {wake} WHERE id = {id_}"
+    )
 
 
 def _round_finish(live: Live, outcome: Outcome, now_ms: int) -> None:
