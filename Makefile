@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench simulate play verify verifier shell clean
+.PHONY: help setup run test check fix bench load simulate play verify verifier shell clean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -40,6 +40,10 @@ fix: ## Repair what formatter, linter and OpenAPI writer can repair by themselve
 bench: ## Run the benchmarks; ARGS chooses
 	$(INSTALL) bench
 	@exec $(PY) -m tools.bench $(ARGS)
+
+load: ## Measure the whole product under load: ARGS="--tables 64 --seconds 60 --game monko"
+	$(INSTALL) run
+	@exec $(PY) -m tools.load $(ARGS)
 
 simulate: ## Play many rounds of a game: GAME=monko N=100000; ARGS=--laws checks every law at every step
 	$(INSTALL) run

@@ -7,7 +7,7 @@ checks.  Runs in the same server on the same database as the product, and is nev
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import Any
 
 import django
 from django.core.handlers.wsgi import WSGIHandler
@@ -27,10 +27,10 @@ from rest_framework.views import APIView  # noqa: E402
 class BareView(APIView):
     """Stores the body."""
 
-    authentication_classes: ClassVar = []
-    permission_classes: ClassVar = []
-    throttle_classes: ClassVar = []
-    parser_classes: ClassVar = [JSONParser]
+    authentication_classes = ()
+    permission_classes = ()
+    throttle_classes = ()
+    parser_classes = (JSONParser,)
 
     def post(self, request: Request) -> Response:
         """Insert one row."""
@@ -47,8 +47,8 @@ class Bare(WSGIHandler):
 
     def get_response(self, request: HttpRequest) -> Any:
         """Answer from here."""
-        request.urlconf = __name__  # type: ignore[attr-defined]  # As Django's documentation says.
-        answer = super().get_response(request)
+        request.urlconf = __name__
+        answer: Any = super().get_response(request)
         answer["Content-Length"] = str(len(answer.content))  # As CommonMiddleware does.
         return answer
 

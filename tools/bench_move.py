@@ -1,11 +1,12 @@
 """Where each microsecond of a move goes: one process, no network, PostgreSQL and Redis durable beside it.
 
-    python -m tools.bench_move [--moves 2000] [--game monko] [--stages] [--profile FILE]
+    python -m tools.bench_move [--moves 2000] [--game monko] [--stages] [--stored 1000000]
 
 Calls the WSGI application as the server does, with a real token and body, and counts what a move costs in CPU time of
 this process, of its PostgreSQL back end and of Redis: figures that hold on a busy machine too.  Beside it the same for
 a bare durable POST through Django REST framework (one INSERT), the least that any move could cost here.  ``--stages``
-shares the time of the process out among the parts of the path.  Never touches another database than its own.
+shares the time of the process out among the parts of the path; ``--stored`` first stores so many ended rounds.  Never
+touches another database than its own.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from uuid import UUID, uuid4
 from tools import baseline_table
 from tools import services as servers
 from tools.processes import say
+from tools.stored import rounds_store
 
 TABLES = 16
 SEATS = 3
@@ -209,12 +211,12 @@ class House:
         """Get everybody ready at a table whose next round waits."""
         from apps.core import clock
         from apps.fairness import sequencer
-        from apps.tables.models import Table
+        from apps.tables import selectors
         from apps.tables.services import seats
         from apps.tables.services.seats import Contribution
 
         sequencer.tick(now_ms=clock.now_ms())
-        round_ = Table.objects.select_related("round").get(pk=table_id).round
+        round_ = selectors.table_get(table_id=table_id).round
         assert round_ is not None
         for player, _ in seated.values():
             seats.seat_ready(
@@ -228,21 +230,19 @@ class House:
     def next_move(self, place: int) -> tuple[str, bytes, dict[str, str]]:
         """Return path, body and headers of a move that a table's bots would make now."""
         from apps.core import clock
-        from apps.games import registry
         from apps.games.bots import bot
         from apps.games.contract import Seat
         from apps.tables import selectors
-        from apps.tables.models import Round, Table
         from apps.tables.services import play
 
         table_id, seated = self.tables[place]
         while True:
-            round_ = Table.objects.select_related("round").get(pk=table_id).round
+            round_ = selectors.table_get(table_id=table_id).round
             assert round_ is not None
-            if round_.status != Round.Status.RUNNING:
+            if round_.status != "running":
                 self.deal(table_id, seated)
                 continue
-            round_ = Round.objects.select_related("table").get(pk=round_.pk)
+            round_ = selectors.round_get(round_id=round_.pk, operator_id=self.operator_id)
             rules, state = selectors.state_of(round_)
             now = clock.now_ms()
             actors = rules.actors(state)
@@ -257,19 +257,19 @@ class House:
                 "HTTP_AUTHORIZATION": f"Bearer {seated[number][1]}",
                 "HTTP_IDEMPOTENCY_KEY": secrets.token_hex(16),
             }
-            assert registry.game(self.game) is not None
             return f"/v1/rounds/{round_.pk.hex}/actions", body, headers
 
 
 def moves_measure(count: int, game: str, meter: Meter, options: argparse.Namespace) -> None:
     """Play ``count`` moves; those that end a round or come too late are not counted."""
-    from django.db import connection
-
     from config.wsgi import application
 
     house = House(game)
+    if options.stored:
+        say(f"Storing {options.stored} rounds.")
+        table_id, seated = house.tables[0]
+        rounds_store(table_id=table_id, player_id=seated[0][0], count=options.stored)
     caller = Caller(application)
-    statements: list[int] = []
     profile = cProfile.Profile() if options.profile else None
     stages = Stages() if options.stages else None
     if stages is not None:
@@ -281,14 +281,8 @@ def moves_measure(count: int, game: str, meter: Meter, options: argparse.Namespa
             if stages is not None:
                 stages.spent = dict.fromkeys(STAGES, 0.0)
             continue
-        asked = [0]
-
-        def counted(execute: Any, *args: Any, asked: list[int] = asked) -> Any:
-            asked[0] += 1
-            return execute(*args)
-
         kept = dict(stages.spent) if stages else {}
-        with connection.execute_wrapper(counted), meter.measured():
+        with meter.measured():
             if profile:
                 profile.enable()
             status, answer = caller.post(path, body, headers)
@@ -300,15 +294,12 @@ def moves_measure(count: int, game: str, meter: Meter, options: argparse.Namespa
                 values.pop()
             if stages:
                 stages.spent = kept
-        else:
-            statements.append(asked[0])
-    say(f"statements of a move between BEGIN and COMMIT: {statistics.mode(statements)}")
     if profile:
         profile.dump_stats(options.profile)
     if stages is not None:
         say(f"\n{'part of a move':50}{'CPU us':>10}")
         for name, spent in stages.spent.items():
-            say(f"{name:50}{1e6 * spent / len(statements):10.0f}")
+            say(f"{name:50}{1e6 * spent / len(meter.wall_ms):10.0f}")
 
 
 def main(arguments: list[str]) -> int:
@@ -316,8 +307,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench_move", description=__doc__)
     parser.add_argument("--moves", type=int, default=2_000)
     parser.add_argument("--game", default="monko")
-    parser.add_argument("--stages", action="store_true")
-    parser.add_argument("--profile", type=Path)
+    parser.add_argument("--stages", action="store_true", help="share the time out among the parts of the path")
+    parser.add_argument("--stored", type=int, default=0, help="ended rounds to store before")
+    parser.add_argument("--profile", type=Path, help="file for cProfile's figures")
     options = parser.parse_args(arguments)
     (servers.ROOT / "var").mkdir(exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="bench-", dir=servers.ROOT / "var"))

@@ -45,8 +45,16 @@ class Follower:
         return sum(later not in ((index, seq + 1), (index + 1, 0)) for (index, seq), later in pairs)
 
 
-async def streams(site: Site, options: argparse.Namespace) -> None:
-    """Follow the tables with so many streams while bots play, and print what came."""
+def short_of(followers: list[Follower]) -> int:
+    """Return how many followers have fewer entries than another one of their table."""
+    longest: dict[str, int] = {}
+    for follower in followers:
+        longest[follower.table_id] = max(longest.get(follower.table_id, 0), len(follower.entries))
+    return sum(len(follower.entries) < longest[follower.table_id] for follower in followers)
+
+
+async def streams(site: Site, options: argparse.Namespace) -> list[Follower]:
+    """Follow the tables with so many streams while bots play; print what came, and return it."""
     from tools.load import House
 
     async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None), timeout=120) as http:
@@ -78,6 +86,7 @@ async def streams(site: Site, options: argparse.Namespace) -> None:
         await asyncio.gather(*following, return_exceptions=True)
         house.wire.close()
     _say(followers, len(house.tally.moves_ms), seconds, opened, used, options.streams)
+    return followers
 
 
 def _say(
@@ -88,10 +97,7 @@ def _say(
     used: dict[str, tuple[float, int, int]],
     count: int,
 ) -> None:
-    longest: dict[str, int] = {}
-    for follower in followers:
-        longest[follower.table_id] = max(longest.get(follower.table_id, 0), len(follower.entries))
-    short = sum(len(follower.entries) < longest[follower.table_id] for follower in followers)
+    short = short_of(followers)
     messages = sum(len(follower.entries) for follower in followers)
     opened_count = sum(follower.opened for follower in followers)
     say(f"\nstreams        {opened_count} opened, {sum(bool(follower.ended) for follower in followers)} ended early")

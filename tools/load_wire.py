@@ -81,7 +81,8 @@ class Wire:
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         head = f"{method} {target} HTTP/1.1\r\n{self._head}{lines}Content-Length: {len(body)}\r\n\r\n"
         loop = asyncio.get_running_loop()
-        waiting = connection.waiting = loop.create_future()
+        waiting: asyncio.Future[Answer] = loop.create_future()
+        connection.waiting = waiting
         assert connection.transport is not None
         connection.transport.write(head.encode("latin-1") + body)
         timer = loop.call_later(TIMEOUT_S, _give_up, waiting)

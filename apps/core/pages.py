@@ -8,7 +8,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
-from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
 
 
 class PagesOnly:
@@ -21,7 +21,7 @@ class PagesOnly:
         return super().__call__(request)  # type: ignore[misc]
 
 
-class PagesWhiteNoise(PagesOnly, WhiteNoiseMiddleware):
+class PagesWhiteNoise(PagesOnly, WhiteNoiseMiddleware):  # type: ignore[misc]  # Untyped.
     """Static files."""
 
 

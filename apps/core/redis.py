@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -28,7 +29,7 @@ class OneWay:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._connection: redis.Connection | None = None
+        self._connection: Any = None
 
     def publish(self, channel: str, message: str) -> None:
         """Publish a message.
@@ -45,7 +46,7 @@ class OneWay:
                 self._connection = None
                 raise
 
-    def _connected(self) -> redis.Connection:
+    def _connected(self) -> Any:
         """Return the connection; one that says something has ended or broken its silence, and is made anew."""
         if self._connection is not None and self._connection.can_read():
             self._connection.disconnect()

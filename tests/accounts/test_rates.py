@@ -122,3 +122,40 @@ class TestHeaders:
 
     def test_are_absent_for_nobody(self, nobody: Caller) -> None:
         assert "RateLimit" not in nobody("GET", "/answer-keys").headers
+
+
+class TestMoveTake:
+    @pytest.fixture(autouse=True)
+    def _empty(self) -> Iterator[None]:
+        """Let no test inherit another's buckets."""
+        rates._full_at_us.clear()
+        yield
+        rates._full_at_us.clear()
+
+    @override_settings(SEALDECK_RATE_LIMITS="move=3/3600")
+    def test_counts_in_this_process_and_asks_no_redis(self, away: None) -> None:
+        before = metrics.RATE_UNAVAILABLE._value.get()
+        verdicts = [rates.move_take(owner="a") for _ in range(4)]
+        assert [(v.is_allowed, v.rate.remaining) for v in verdicts if v] == [
+            (True, 2),
+            (True, 1),
+            (True, 0),
+            (False, 0),
+        ]
+        last = verdicts[-1]
+        assert last is not None
+        assert 1190 <= last.retry_after_s <= 1200
+        other = rates.move_take(owner="b")
+        assert other is not None
+        assert other.is_allowed
+        assert metrics.RATE_UNAVAILABLE._value.get() == before
+
+    @override_settings(SEALDECK_RATE_LIMITS="move=0/60")
+    def test_has_no_limit_at_zero(self) -> None:
+        assert rates.move_take(owner="a") is None
+
+    def test_forgets_who_has_rested_longest(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(rates, "BUCKETS_MAX", 2)
+        for owner in ("a", "b", "a", "c"):
+            rates.move_take(owner=owner)
+        assert list(rates._full_at_us) == ["a", "c"]

@@ -20,6 +20,8 @@ RESTED_S = 10.0
 class DatabaseWrapper(base.DatabaseWrapper):
     """One connection."""
 
+    health_check_enabled: bool
+    health_check_done: bool
     _used_s = float("-inf")
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

@@ -96,11 +96,11 @@ def _exchange(*statements: tuple[bytes, Sequence[Value]]) -> list[psycopg.pq.abc
         finally:
             if pgconn.status == ConnStatus.OK:
                 pgconn.exit_pipeline_mode()
+        if pgconn.status != ConnStatus.OK:
+            raise psycopg.OperationalError("the connection to the server is lost")
         for result in results:
             if result.status in _REFUSED:
                 raise error_from_result(result)
-        if len(results) != len(statements):
-            raise psycopg.OperationalError("the connection to the server is lost")
     return results
 
 
@@ -113,7 +113,7 @@ def _results(pgconn: psycopg.pq.abc.PGconn) -> list[psycopg.pq.abc.PGresult]:
         poll.poll()
         pgconn.consume_input()
     poll.modify(pgconn.socket, select.POLLIN)
-    results = []
+    results: list[psycopg.pq.abc.PGresult] = []
     while True:
         while pgconn.is_busy():
             poll.poll()
