@@ -267,7 +267,7 @@ def arguments_read(arguments: list[str]) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="load", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--tables", type=int, default=64)
-    parser.add_argument("--seats", type=int, default=2, help="bots at each table")
+    parser.add_argument("--seats", type=int, default=4, help="bots at each table")
     parser.add_argument("--seconds", type=float, default=60, help="how long to count, after a warm-up")
     parser.add_argument("--game", default="monko")
     parser.add_argument("--pace", type=float, default=0.0, help="seconds a bot thinks, on average")

@@ -64,9 +64,7 @@ def _prepared(sql: str) -> bytes:
     if name is None:
         name = b"hot_%d" % len(known)
         with connection.wrap_database_errors:
-            result = _pgconn().prepare(name, sql.encode())
-            if result.status in _REFUSED:
-                raise error_from_result(result)
+            _check([_pgconn().prepare(name, sql.encode())])
         known[sql] = name
     return name
 
@@ -96,12 +94,16 @@ def _exchange(*statements: tuple[bytes, Sequence[Value]]) -> list[psycopg.pq.abc
         finally:
             if pgconn.status == ConnStatus.OK:
                 pgconn.exit_pipeline_mode()
-        if pgconn.status != ConnStatus.OK:
-            raise psycopg.OperationalError("the connection to the server is lost")
-        for result in results:
-            if result.status in _REFUSED:
-                raise error_from_result(result)
+        _check(results)
     return results
+
+
+def _check(results: Sequence[psycopg.pq.abc.PGresult]) -> None:
+    if _pgconn().status != ConnStatus.OK:
+        raise psycopg.OperationalError("the connection to the server is lost")
+    for result in results:
+        if result.status in _REFUSED:
+            raise error_from_result(result)
 
 
 def _results(pgconn: psycopg.pq.abc.PGconn) -> list[psycopg.pq.abc.PGresult]:
