@@ -16,6 +16,8 @@ from apps.fairness.protocol.keyring import KeyRing
 from apps.fairness.protocol.records import Signed
 from apps.fairness.protocol.trust import Trust
 
+MERGE_MS = 1_000
+"""A signed record that the log does not have after this long is evidence against the operator."""
 AGE_MAX_S = 60
 """A checkpoint that witnesses saw longer ago is no reason to sit down."""
 
@@ -124,6 +126,27 @@ class LogView:
         leaf = log.leaf_hash(signed.entry)
         if not log.inclusion_verify(self.checkpoint.root, self.checkpoint.size, index, leaf, proof):
             raise ProofFailed("inclusion", f"the {signed.type} record is not in the log")
+
+    def merged_check(
+        self, signed: Signed, index: int | None, path: Sequence[str] = (), *, seen_ms: int, now_ms: int
+    ) -> bool:
+        """Tell whether the log has a record that was shown; ask again with a newer checkpoint while it has not.
+
+        Args:
+            index: its place as the server says; None while it names none.
+            path: the inclusion proof for the newest checkpoint's size, hex.
+            seen_ms: Unix time, milliseconds, at which the record was shown.
+            now_ms: Unix time, milliseconds, of the newest checkpoint.
+
+        Raises:
+            ProofFailed: the proof is false, or the record is kept out of the log for longer than it may be.
+        """
+        if index is not None and index < self.size:
+            self.inclusion_check(signed, index, path)
+            return True
+        if now_ms - seen_ms > MERGE_MS:
+            raise ProofFailed("inclusion", f"the {signed.type} record is kept out of the log: keep it, it is evidence")
+        return False
 
 
 def _read(record: Mapping[str, Any], type_: str) -> Signed:

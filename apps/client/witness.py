@@ -19,9 +19,6 @@ from apps.fairness.protocol.verdict import Verdict
 from apps.fairness.protocol.verify import Settings, verify_bundles
 from apps.fairness.protocol.verify.replay import is_match_game
 
-MERGE_MS = 1_000
-"""A signed record that the log does not have after this long is evidence against the operator."""
-
 
 @dataclass(frozen=True, slots=True)
 class LastRound:

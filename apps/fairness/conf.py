@@ -35,6 +35,11 @@ class Witness:
     vkey: str
     url: str
 
+    @property
+    def id(self) -> str:
+        """Return its name and key id, under which its lines are kept."""
+        return "+".join(self.vkey.split("+")[:2])
+
 
 class ConfigurationError(ValueError):
     """A setting is missing or malformed; the text names the setting and never its value."""

@@ -13,3 +13,9 @@ MERGE_DELAY = Histogram(
     buckets=(0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 30.0),
 )
 ENDINGS = Counter("sealdeck_rounds_merged_total", "Ended rounds merged, by ending and reason", ["ending", "reason"])
+COSIGNED = Gauge(
+    "sealdeck_log_cosigned_size",
+    "Entries in the newest checkpoint that a witness cosigned",
+    ["witness"],
+    multiprocess_mode="max",
+)

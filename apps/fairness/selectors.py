@@ -35,7 +35,7 @@ from apps.fairness.models import (
 )
 from apps.fairness.protocol import log as log_rules
 from apps.fairness.protocol.beacon import QUICKNET, round_time_s
-from apps.fairness.protocol.notes import TYPE_ED25519, VerifierKey
+from apps.fairness.protocol.notes import TYPE_ED25519, VerifierKey, checkpoint_read
 from apps.fairness.protocol.tiles import ENTRIES, TILE_HEIGHT, TILE_WIDTH, Level
 
 KEYS_MAX = 4000
@@ -67,29 +67,37 @@ def published() -> Published | None:
         newest = Checkpoint.objects.order_by("-size").first()
     if newest is None:
         return None
-    return Published(newest.size, bytes(newest.root).hex(), note_of(newest))
+    return Published(newest.size, bytes(newest.root).hex(), _note_fresh(newest))
 
 
 def _cosigned(quorum: int, **where: Any) -> QuerySet[Any, Any]:
-    """Return the sizes of the checkpoints that enough witnesses cosigned."""
-    rows = Cosignature.objects.filter(**where).values("checkpoint")
+    """Return the sizes of the checkpoints that enough of the configured witnesses cosigned."""
+    names = [witness.id for witness in conf.witnesses()]
+    rows = Cosignature.objects.filter(witness__in=names, **where).values("checkpoint")
     return rows.annotate(witnesses=Count("witness", distinct=True)).filter(witnesses__gte=quorum)
 
 
-def note_of(checkpoint: Checkpoint, *, before_s: int | None = None) -> str:
-    """Return a checkpoint's note with the lines of its cosigners.
+def _note_fresh(checkpoint: Checkpoint) -> str:
+    """Return a checkpoint's note with the latest line of each witness, which shows that it is fresh."""
+    if not conf.witnesses():
+        return checkpoint.note
+    return _note(checkpoint, Cosignature.objects.order_by("-id"))
+
+
+def _note_first(checkpoint: Checkpoint, *, before_s: int | None = None) -> str:
+    """Return a checkpoint's note with the first line of each witness, which stays what it is.
 
     Args:
         before_s: only cosignatures of an earlier time, Unix seconds.
     """
-    if not conf.witnesses():
-        return checkpoint.note
-    rows = Cosignature.objects.filter(checkpoint=checkpoint)
-    if before_s is not None:
-        rows = rows.filter(at_s__lt=before_s)
-    # One line of each witness: its latest, which shows the checkpoint to be fresh; or its earliest, which shows when.
-    order = "-at_s" if before_s is not None else "at_s"
-    lines = {row.witness: row.line for row in rows.order_by(order, "id")}
+    rows = Cosignature.objects.order_by("id")
+    return _note(checkpoint, rows if before_s is None else rows.filter(at_s__lt=before_s))
+
+
+def _note(checkpoint: Checkpoint, rows: QuerySet[Cosignature]) -> str:
+    lines: dict[str, str] = {}
+    for row in rows.filter(checkpoint=checkpoint):
+        lines.setdefault(row.witness, row.line)
     return checkpoint.note + "".join(lines[witness] for witness in sorted(lines))
 
 
@@ -250,8 +258,9 @@ def tile(level: Level, index: int, width: int) -> bytes:
 def round_evidence(round_id: UUID) -> dict[str, Any]:
     """Return the members ``records``, ``keys``, ``order``, ``generations`` and ``log`` of a round's bundle.
 
-    Only records in a published checkpoint are in it.  ``order`` is given once the deck record is; ``generations``,
-    whose sources are secret while the round runs, once the terminal record is.
+    Only records in a published checkpoint are in it: the newest while the round runs, and then for ever the first that
+    has its terminal record.  ``order`` is given once the deck record is; ``generations``, whose sources are secret
+    while the round runs, once the terminal record is.
 
     Raises:
         RoundUnknown: there is no such round.
@@ -270,8 +279,9 @@ def round_evidence(round_id: UUID) -> dict[str, Any]:
     types = [record.type for record in own]
     key_rows = _keys_needed(own)
     indexes = [row.log_index for row in (*key_rows, *own) if row.log_index is not None]
-    source = tree.source(newest.size)
     ended = bool({"reveal", "void"} & set(types))
+    shown = _first_with(own[-1]) if ended else newest
+    source = tree.source(shown.size)
     return {
         "records": entries,
         "keys": [json.loads(bytes(row.entry)) for row in key_rows],
@@ -279,16 +289,43 @@ def round_evidence(round_id: UUID) -> dict[str, Any]:
         "generations": _generations(round_) if ended else [],
         "log": {
             "origin": log_origin(),
-            "checkpoint": newest.note,
+            "checkpoint": shown.note,
             "indexes": indexes,
-            "proofs": [_hex(log_rules.inclusion_path(source, index, newest.size)) for index in indexes],
+            "proofs": [_hex(log_rules.inclusion_path(source, index, shown.size)) for index in indexes],
             "views": [
-                {"size": size, "proof": _hex(log_rules.consistency_path(source, size, newest.size))}
+                {"size": size, "proof": _hex(log_rules.consistency_path(source, size, shown.size))}
                 for size in _quoted(entries)
             ],
-            "close": _close_evidence(round_, own, newest, source),
+            "close": _close_evidence(round_, own, shown, source),
         },
     }
+
+
+def _first_counting(index: int, **where: Any) -> Checkpoint | None:
+    """Return the first checkpoint with the entry at an index that, where a quorum is set, enough witnesses cosigned."""
+    inside: dict[str, Any] = {"size__gt": index}
+    quorum = conf.quorum()
+    if quorum:
+        counting = _cosigned(quorum, checkpoint__size__gt=index, **where).order_by("checkpoint")
+        inside = {"size": counting.values_list("checkpoint", flat=True).first() or 0}
+    return Checkpoint.objects.filter(**inside).order_by("size").first()
+
+
+def _first_with(record: Record) -> Published:
+    """Return the first checkpoint that counts and has a published record."""
+    assert record.log_index is not None, "the record is merged"
+    first = _first_counting(record.log_index)
+    assert first is not None, "the record is published"
+    return Published(first.size, bytes(first.root).hex(), _note_first(first))
+
+
+def evidence_is_final(evidence: dict[str, Any]) -> bool:
+    """Tell whether a round's bundle stays as it is, byte for byte: it has ended, and no witness may add its line."""
+    records, note = evidence["records"], evidence["log"]["checkpoint"]
+    if not records or records[-1]["type"] not in ("reveal", "void"):
+        return False
+    signers = {(line.name, line.key_id.hex()) for line in checkpoint_read(note).lines}
+    return all(tuple(witness.id.split("+")) in signers for witness in conf.witnesses())
 
 
 def _keys_needed(own: Sequence[Record]) -> list[Record]:
@@ -324,26 +361,35 @@ def _quoted(entries: Iterable[dict[str, Any]]) -> list[int]:
     return sorted({row["cp"]["size"] for row in rows if row["cp"] is not None})
 
 
+def _cosigned_in_time(close_index: int, beacon_round: int) -> Checkpoint | None:
+    """Return the earliest checkpoint with the close record that enough witnesses cosigned before the beacon's time."""
+    return _first_counting(close_index, at_s__lt=round_time_s(beacon_round))
+
+
+def close_in_time(round_id: UUID) -> bool:
+    """Tell whether a round that waits for a beacon may be dealt: witnesses saw its close record before the beacon.
+
+    Source: docs/fairness/protocol.md, section 4.
+    """
+    close = Record.objects.filter(round_id=round_id, type=RecordType.CLOSE).values_list("log_index", flat=True).first()
+    number = FairRound.objects.values_list("beacon_round", flat=True).get(pk=round_id)
+    assert number is not None, "the close record binds a beacon round"
+    return not conf.quorum() or (close is not None and _cosigned_in_time(close, number) is not None)
+
+
 def _close_evidence(
     round_: FairRound, own: Sequence[Record], newest: Published, source: log_rules.NodeSource
 ) -> dict[str, Any] | None:
-    """Return the earliest checkpoint with the close record that enough witnesses cosigned before the beacon's time."""
+    """Return what shows that the close record was there before the beacon."""
     close = next((record for record in own if record.type == RecordType.CLOSE), None)
     if close is None or close.log_index is None or round_.beacon_round is None:
         return None
-    before_s = round_time_s(round_.beacon_round)
-    inside = {"size__gt": close.log_index, "size__lte": newest.size}
-    quorum = conf.quorum()
-    if quorum:
-        where = {f"checkpoint__{name}": size for name, size in inside.items()}
-        cosigned = _cosigned(quorum, at_s__lt=before_s, **where).order_by("checkpoint")
-        inside = {"size": cosigned.values_list("checkpoint", flat=True).first() or 0}
-    checkpoint = Checkpoint.objects.filter(**inside).order_by("size").first()
-    if checkpoint is None:
+    checkpoint = _cosigned_in_time(close.log_index, round_.beacon_round)
+    if checkpoint is None or checkpoint.size > newest.size:
         return None
     size = checkpoint.size
     return {
-        "checkpoint": note_of(checkpoint, before_s=before_s),
+        "checkpoint": _note_first(checkpoint, before_s=round_time_s(round_.beacon_round)),
         "proof": _hex(log_rules.inclusion_path(tree.source(size), close.log_index, size)),
         "consistency": _hex(log_rules.consistency_path(source, size, newest.size)),
     }

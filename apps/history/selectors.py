@@ -5,14 +5,12 @@ Source: docs/fairness/protocol.md, sections 7 and 12.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from apps.fairness import selectors as fairness
-from apps.fairness.protocol.bundle import bundle_encode
+from apps.fairness.protocol.bundle import FORMAT, bundle_encode
 from apps.history.models import Entry
 
 
@@ -40,8 +38,17 @@ def transcript(*, round_id: UUID, after: int = -1, limit: int | None = None) -> 
     ]
 
 
-def bundle(*, round_id: UUID, with_transcript: bool = True) -> dict[str, Any]:
-    """Return the audit bundle of a round, or as much of it as is published while the round runs.
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The audit bundle of a round, or as much of it as is published while the round runs."""
+
+    data: bytes
+    """Canonical, which verifiers read fastest; the same bytes each time once it is final."""
+    is_final: bool
+
+
+def bundle(*, round_id: UUID, with_transcript: bool = True) -> Bundle:
+    """Return the audit bundle of a round.
 
     Args:
         with_transcript: False leaves the entries out, where a running round is not to be followed by everybody.
@@ -52,19 +59,12 @@ def bundle(*, round_id: UUID, with_transcript: bool = True) -> dict[str, Any]:
     evidence = fairness.round_evidence(round_id)
     dealt = any(record["type"] == "deck" for record in evidence["records"])
     entries = transcript(round_id=round_id) if dealt and with_transcript else []
-    return {
-        "format": "sealdeck-round/1",
-        "records": evidence["records"],
-        "keys": evidence["keys"],
-        "order": evidence["order"],
-        "generations": evidence["generations"],
-        "transcript": [json.loads(entry.body) for entry in entries],
-        "log": evidence["log"],
-    }
+    whole = {"format": FORMAT, **evidence, "transcript": []}
+    data = bundle_encode(whole, [entry.body.encode() for entry in entries])
+    return Bundle(data, fairness.evidence_is_final(evidence))
 
 
-def bundles(*, round_ids: Iterable[UUID]) -> Iterator[str]:
-    """Yield the bundles of many ended rounds as JSON Lines, one at a time; canonical, which verifiers read fastest."""
+def bundles(*, round_ids: Iterable[UUID]) -> Iterator[bytes]:
+    """Yield the bundles of many ended rounds as JSON Lines, one at a time."""
     for round_id in round_ids:
-        entries = [entry.body.encode() for entry in transcript(round_id=round_id)]
-        yield bundle_encode(bundle(round_id=round_id, with_transcript=False), entries).decode() + "\n"
+        yield bundle(round_id=round_id).data + b"\n"

@@ -37,6 +37,10 @@ VIOLATIONS: dict[str, dict[str, tuple[str, ...]]] = {
         )
     },
     "protocol-alone": {"apps.fairness.protocol": ("apps.fairness.models", "apps.fairness.services")},
+    "programs": {
+        "apps.fairness.verify": ("django", "apps.core.ids", "apps.fairness.models"),
+        "apps.fairness.witness": ("django", "apps.core.clock", "structlog"),
+    },
     "client": {"apps.client": ("django", "apps.core.errors", "apps.fairness.services", "apps.wallets")},
     **{
         f"models-{app}": {f"apps.{other}": (f"apps.{app}.models",) for other in ("tables", "core") if other != app}
@@ -101,7 +105,11 @@ class TestContracts:
 
 class TestWithoutDjango:
     @pytest.mark.parametrize(
-        "module", ["apps.games.registry", "apps.games.contract", "apps.fairness.protocol", "apps.client"]
+        "module",
+        [
+            *("apps.games.registry", "apps.games.contract", "apps.fairness.protocol", "apps.client"),
+            *("apps.fairness.verify.cli", "apps.fairness.witness.cli"),
+        ],
     )
     def test_the_pure_parts_load(self, module: str) -> None:
         """Loading them must not load the server's libraries, since the base install does not have them."""

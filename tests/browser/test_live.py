@@ -60,6 +60,6 @@ def test_a_round_of_every_mode_passes(house: House, tab: Tab, live_server: Any, 
 def test_every_game_passes(house: House, verifier: Tab) -> None:
     rounds = {slug: played(house.table(slug), "open") for slug in registry.slugs()}
     sequencer.tick(now_ms=clock.now_ms())
-    lines = [line.encode() for line in history.bundles(round_ids=list(rounds.values()))]
+    lines = list(history.bundles(round_ids=list(rounds.values())))
     verdicts = browser_verdicts(verifier, lines, None)
     assert dict(zip(rounds, [verdict["verdict"] for verdict in verdicts], strict=True)) == dict.fromkeys(rounds, "pass")

@@ -5,6 +5,7 @@ Protocol: docs/fairness/protocol.md, sections 3, 8 and 9.
 
 from __future__ import annotations
 
+import json
 import secrets
 from uuid import UUID
 
@@ -13,7 +14,7 @@ import pytest
 from apps.core import clock
 from apps.fairness import sequencer
 from apps.fairness.errors import ContributionMismatch
-from apps.fairness.protocol import canonical, contributions
+from apps.fairness.protocol import contributions
 from apps.fairness.protocol.verify import verify_bundles
 from apps.games import registry
 from apps.history import selectors as history
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def verified(*round_ids: UUID) -> list[str]:
     """Return the verdicts on the bundles of rounds, checked together with the rules."""
     sequencer.tick(now_ms=clock.now_ms())
-    verdicts = verify_bundles([canonical.encode(history.bundle(round_id=round_id)) for round_id in round_ids])
+    verdicts = verify_bundles([history.bundle(round_id=round_id).data for round_id in round_ids])
     return [",".join(verdict.codes) or "pass" for verdict in verdicts]
 
 
@@ -37,7 +38,7 @@ def sealed_ready(place: Place, number: int) -> bytes:
     """Get a seat ready in a sealed round; return the entropy it committed to."""
     sequencer.tick(now_ms=clock.now_ms())
     round_, entropy = place.round, secrets.token_bytes(32)
-    record = history.bundle(round_id=round_.pk)["records"][0]
+    record = json.loads(history.bundle(round_id=round_.pk).data)["records"][0]
     from apps.fairness.protocol.records import record_hash
 
     commit = contributions.commitment(

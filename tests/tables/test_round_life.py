@@ -9,7 +9,6 @@ import pytest
 from apps.accounts.services import operator_create
 from apps.core import clock
 from apps.fairness import sequencer
-from apps.fairness.protocol import canonical
 from apps.history import selectors as history
 from apps.tables import replay
 from apps.tables.errors import (
@@ -40,10 +39,10 @@ class TestRoundLife:
         assert ended.fee_minor == 150
         assert sum(house.points(p) for p in place.players.values()) == 3 * POINTS - 150
         sequencer.tick(now_ms=clock.now_ms())
-        bundle = history.bundle(round_id=round_.pk)
+        bundle = history.bundle(round_id=round_.pk).data
         from apps.fairness.protocol.verify import verify_bundles
 
-        [verdict] = verify_bundles([canonical.encode(bundle)])
+        [verdict] = verify_bundles([bundle])
         assert (verdict.status, verdict.codes) == (0, ())
 
     def test_replaying_the_stored_inputs_gives_the_stored_entries(self, house: House) -> None:

@@ -112,7 +112,7 @@ class TestCards:
         place = house.table()
         round_ = place.deal(0, 1)
         sequencer.tick(now_ms=clock.now_ms())
-        deck = history.bundle(round_id=round_.pk)["records"][-1]["body"]
+        deck = json.loads(history.bundle(round_id=round_.pk).data)["records"][-1]["body"]
         for seat in (0, 1):
             for opening in selectors.openings(place.round, seat=seat):
                 if opening["gen"] == 0:
@@ -143,7 +143,7 @@ class TestSecrets:
         place = house.table()
         round_ = place.deal(0, 1)
         sequencer.tick(now_ms=clock.now_ms())
-        assert history.bundle(round_id=round_.pk)["generations"] == []
+        assert json.loads(history.bundle(round_id=round_.pk).data)["generations"] == []
 
     def test_a_snapshot_at_rest_names_no_card(self, house: House) -> None:
         place = house.table()

@@ -110,7 +110,7 @@ def vkey_read(text: Any, type_: int) -> VerifierKey:
         raise NoteError("a verifier key is a text")
     name, _, rest = text.partition("+")
     ident, _, data = rest.partition("+")
-    raw = _base64(data)
+    raw = base64_read(data)
     if not name or _space(name) or len(raw) != 1 + signatures.KEY_BYTES or raw[0] != type_:
         raise NoteError("a verifier key is name+hex+base64 of its type and 32 bytes")
     key = VerifierKey(name, type_, raw[1:])
@@ -164,7 +164,7 @@ def checkpoint_read(note: Any) -> Checkpoint:
     origin, size, root = fields
     if not is_origin(origin) or not _size(size) or int(size) > INTEGER_MAX:
         raise NoteError("a checkpoint begins with its origin and its size")
-    raw = _base64(root)
+    raw = base64_read(root)
     if len(raw) != 32:
         raise NoteError("the root of a checkpoint has 32 bytes")
     lines = tuple(_line_read(line) for line in tail[:-1].split("\n"))
@@ -187,6 +187,20 @@ def checkpoint_verify(checkpoint: Checkpoint, key: VerifierKey) -> None:
             signed = True
     if not signed:
         raise NoteError("the checkpoint is not signed with the log's key")
+
+
+def checkpoint_verify_any(checkpoint: Checkpoint, keys: Iterable[VerifierKey]) -> None:
+    """Check that a log with several keys, as during a hand-over, signed a checkpoint with at least one of them.
+
+    Raises:
+        NoteError: none of the keys signed it, or a line of one does not verify.
+    """
+    named = {(line.name, line.key_id) for line in checkpoint.lines}
+    signers = [key for key in keys if (key.name, key.id) in named]
+    if not signers:
+        raise NoteError("the checkpoint is not signed with a key of the log")
+    for key in signers:
+        checkpoint_verify(checkpoint, key)
 
 
 def cosignature_message(body: bytes, time_s: int) -> bytes:
@@ -240,14 +254,18 @@ def _line_read(line: str) -> SignatureLine:
     name, space, data = line.removeprefix(_LINE_START).partition(" ")
     if not line.startswith(_LINE_START) or not name or not space or _space(name):
         raise NoteError("a signature line is a dash, a name and base64")
-    raw = _base64(data)
+    raw = base64_read(data)
     if len(raw) < 5:
         raise NoteError("a signature line holds a key id and a signature")
     return SignatureLine(name, raw[:4], raw[4:])
 
 
-def _base64(text: str) -> bytes:
-    """Read base64 that is written in the one canonical way."""
+def base64_read(text: str) -> bytes:
+    """Read base64 that is written in the one canonical way.
+
+    Raises:
+        NoteError: it is not.
+    """
     try:
         raw = b64decode(text, validate=True)
     except (Base64Error, ValueError) as problem:

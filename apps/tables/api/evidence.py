@@ -5,15 +5,17 @@ Source: docs/fairness/protocol.md, section 12; docs/fairness/auditors.md.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from uuid import UUID
 
 from django.http import HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import reverse
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from apps.accounts.api.permissions import IsOperatorOrPlayer
 from apps.core.api.document import refuses
@@ -37,17 +39,20 @@ class BundleView(PublicView):
 
     @extend_schema(operation_id="round_bundle", auth=[], responses={200: OpenApiTypes.OBJECT})
     @refuses(RoundNotFound, LogUnavailable)
-    def get(self, request: Request, round_id: UUID) -> Response:
-        """Return the round's audit bundle; while it runs, as much of it as is published.
+    def get(self, request: Request, round_id: UUID) -> HttpResponse:
+        """Return the round's audit bundle in canonical JSON; while it runs, as much of it as is published.
 
         A running round whose table is closed to spectators, or shows them play with a delay, comes without its entries.
+        The bundle of an ended round is final once every witness has cosigned it: the same bytes for ever.
         """
         round_ = selectors.round_get(round_id=round_id)
         ended = round_.status in (Round.Status.FINISHED, Round.Status.VOID)
         shown = ended or (round_.table.spectators_allowed and not round_.table.spectator_delay_ms)
         bundle = history.bundle(round_id=round_id, with_transcript=shown)
-        complete = bundle["records"] and bundle["records"][-1]["type"] in ("reveal", "void")
-        return Response(bundle, headers={"Cache-Control": IMMUTABLE if complete else "no-store"})
+        etag = quote_etag(sha256(bundle.data).hexdigest())
+        headers = {"ETag": etag, "Cache-Control": IMMUTABLE if bundle.is_final else "no-cache"}
+        answer = HttpResponse(bundle.data, content_type="application/json", headers=headers)
+        return get_conditional_response(request._request, etag=etag, response=answer) or answer
 
 
 class BundlesView(PublicView):
@@ -72,7 +77,7 @@ class BundlesView(PublicView):
         )
         ids = list(rounds.order_by("index").values_list("id", flat=True)[:BUNDLES_MAX])
         return StreamingHttpResponse(
-            (line.encode() for line in history.bundles(round_ids=ids)),
+            history.bundles(round_ids=ids),
             content_type="application/jsonl",
             headers={"Cache-Control": "no-store", "X-Rounds": str(len(ids))},
         )

@@ -428,6 +428,10 @@ def _closing_tick(table: Table, round_: Round, seats: list[Seat], lives: list[Li
     if round_.beacon_round is not None:
         signature = fairness_selectors.beacon_signature(round_.id)
     unopened = [seat for seat in roster if table.entropy == "sealed" and not seat.entropy]
+    if signature is not None and not fairness_selectors.close_in_time(round_.id):
+        # No verifier would believe that the roster was fixed before the beacon was out.
+        _give_up(table, round_, "operator_fault", "operator", [seat for seat in roster if seat not in unopened], now_ms)
+        return True
     if not unopened and (round_.beacon_round is None or signature is not None):
         _, balances = _able(table, round_, roster)
         return _deal(table, round_, seats, roster, balances, signature, lives, now_ms)

@@ -120,13 +120,63 @@ def test_an_altered_value_fails_with_a_code_of_its_part(name: str) -> None:
     whole = json.loads(BUNDLES[name])
     plain = [path for path, value in leaves(whole) if path and not isinstance(value, dict | list)]
     for path in rng.sample(plain, 120):
-        part = path[0] if path[0] != "log" else f"log.{path[1]}"
         changed = deepcopy(whole)
         holder = changed
         for step in path[:-1]:
             holder = holder[step]
         holder[path[-1]] = altered(holder[path[-1]], rng)
-        assert verdict_on(changed).verdict in EXPECTED[part] | FORM, path
+        assert verdict_on(changed).verdict in EXPECTED[part(path)] | FORM, path
+
+
+def part(path: tuple[Any, ...]) -> str:
+    """Return the part of a bundle that a path leads into."""
+    return f"log.{path[1]}" if path[0] == "log" and len(path) > 1 else str(path[0])
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """Return what stands at a path."""
+    for step in path:
+        value = value[step]
+    return value
+
+
+def flips(text: str) -> Iterator[str]:
+    """Give the text with the lowest bit of one character flipped, for each of its characters in turn."""
+    for place, character in enumerate(text):
+        yield text[:place] + chr(ord(character) ^ 1) + text[place + 1 :]
+
+
+def flipped_fields(whole: dict[str, Any], rng: random.Random) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Give the bundle with each byte of one field of every kind flipped: texts by character, numbers by digit."""
+    kinds: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for path, value in leaves(whole):
+        if path and value != "" and type(value) in (str, int):
+            kinds.setdefault(tuple("n" if isinstance(step, int) else step for step in path), []).append(path)
+    for paths in kinds.values():
+        path = rng.choice(paths)
+        value = at(whole, path)
+        for text in flips(str(value)):
+            if isinstance(value, int) and not (text.isdigit() and str(int(text)) == text):
+                continue
+            changed = deepcopy(whole)
+            at(changed, path[:-1])[path[-1]] = int(text) if isinstance(value, int) else text
+            yield path, changed
+
+
+@pytest.mark.parametrize("name", ["sealed", "void", "beacon"])
+def test_each_byte_of_each_kind_of_field_flipped_in_turn_is_caught_with_a_code_of_its_part(name: str) -> None:
+    count = 0
+    for path, changed in flipped_fields(json.loads(BUNDLES[name]), random.Random(f"each {name}")):
+        assert verdict_on(changed).verdict in EXPECTED[part(path)] | FORM, (path, at(changed, path))
+        count += 1
+    assert count > 1_000
+
+
+def test_each_byte_of_a_whole_bundle_flipped_in_turn_is_caught() -> None:
+    data = BUNDLES["not_started"]
+    for place, byte in enumerate(data):
+        flipped = data[:place] + bytes((byte ^ 1,)) + data[place + 1 :]
+        assert verdict_on(flipped).status != 0, (place, data[max(0, place - 30) : place + 10])
 
 
 @pytest.mark.parametrize("name", list(BUNDLES))
