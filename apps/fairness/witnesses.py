@@ -25,6 +25,8 @@ from apps.fairness.protocol.errors import NoteError
 TIMEOUT_S = 2.0
 """Longest wait for one answer, from the first byte sent to the last one read."""
 ANSWER_BYTES_MAX = 4096
+INTEGER_DIGITS = 17
+"""So many digits and more have numbers that no size has."""
 REFRESH_S = 20
 """A checkpoint that stays the newest is cosigned anew after this long, so that clients see that it is fresh."""
 
@@ -79,14 +81,15 @@ def _size_known(witness: conf.Witness) -> int:
 def _from_where_it_is(newest: Checkpoint, answer: _Answered) -> _Asked | None:
     """Return how to ask a witness again that is at another size than it was thought to be."""
     size = answer.text.strip()
-    if not (size.isascii() and size.isdigit()):
-        return _failed(newest, answer, "says not where it is")
-    known = int(size)
-    if known > newest.size:
-        return _failed(newest, answer, f"has seen {known} entries")
-    if known == answer.asked.old:
-        return _failed(newest, answer, "has seen another tree of this size")
-    return _Asked(answer.asked.witness, known)
+    if not (size.isascii() and size.isdigit() and len(size) < INTEGER_DIGITS):
+        _failed(newest, answer, "says not where it is")
+    elif int(size) > newest.size:
+        _failed(newest, answer, f"has seen {size} entries")
+    elif int(size) == answer.asked.old:
+        _failed(newest, answer, "has seen another tree of this size")
+    else:
+        return _Asked(answer.asked.witness, int(size))
+    return None
 
 
 def _keep(newest: Checkpoint, answer: _Answered) -> int:

@@ -28,7 +28,7 @@ from tests.fairness.protocol import (
     test_clauses_seats,
 )
 from tests.fairness.protocol.house import House
-from tests.fairness.protocol.test_tampering import altered, leaves
+from tests.fairness.protocol.test_tampering import altered, flipped_fields, leaves
 from tests.fairness.protocol.vectors import ROUNDS, TRUST
 
 BUNDLES = {name: bundle_encode(row["bundle"]) for name, row in ROUNDS.items()}
@@ -79,6 +79,13 @@ def test_on_altered_fields(verifier: Tab, name: str) -> None:
         lines.append(json.dumps(changed).encode())
     assert len(agree(verifier, lines, TRUST, apart=True)) > 1
     agree(verifier, lines[:5], None, apart=True)
+
+
+def test_on_each_kind_of_field(verifier: Tab) -> None:
+    """One character of one field of every kind, at each of up to eight places of its text."""
+    changed = [bundle for _, bundle in flipped_fields(json.loads(BUNDLES["sealed"]), random.Random("kinds"), 8)]
+    assert len(changed) > 300
+    assert "pass" not in agree(verifier, [json.dumps(bundle).encode() for bundle in changed], TRUST, apart=True)
 
 
 def cases(module: ModuleType) -> list[tuple[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,10 @@ class TestBeacon:
     def test_does_not_come_from_a_relay_that_is_away(self, waiting: FairTable, settings: Any) -> None:
         settings.SEALDECK_BEACON_URLS = ["http://127.0.0.1:9"]
         assert beacons.fetch_due(now_ms=BEACON_MS) == 0
+
+
+def _always(answer: Answer, path: str, body: bytes) -> Answer:
+    return answer
 
 
 class Steered:
@@ -256,7 +261,7 @@ class TestWitnesses:
         )
         for answer in answers:
             sequencer.tick(now_ms=START_MS)
-            with server(lambda path, body, answer=answer: answer) as odd:
+            with server(partial(_always, answer)) as odd:
                 settings.SEALDECK_WITNESSES = [{**first, "url": odd}, second]
                 witnesses[1].time_s += 30
                 assert witness_rules.cosign_newest(now_s=witnesses[1].time_s) == 1, answer

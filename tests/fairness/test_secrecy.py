@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 
 from apps.fairness import dealer, selectors
-from apps.fairness.models import FairRound
+from apps.fairness.models import FairRound, KeyUse
 from apps.fairness.protocol.streams import CARD_SALT
+from tests.fairness.keys import ceremony
 from tests.fairness.table import FairTable
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,4 +92,15 @@ def test_no_address_takes_a_wish_to_reveal(client: Client, running: FairTable) -
     for method in ("post", "put", "patch", "delete"):
         answer = getattr(client, method)(f"/v1/fairness/rounds/{running.round_id.hex}")
         assert answer.status_code == 405
+    assert FairRound.objects.get(pk=running.round_id).stage == "deck"
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+@pytest.mark.parametrize("use", [KeyUse.RECORDS, KeyUse.LOG])
+def test_rotating_a_key_opens_no_running_round(client: Client, running: FairTable, use: KeyUse) -> None:
+    ceremony(running.now_ms).rotate(use, reason="scheduled")
+    running.merge()
+    public = everything_public(client, running)
+    assert not [secret for secret in secrets_of(running) if secret in public]
+    assert '"seed"' not in public
     assert FairRound.objects.get(pk=running.round_id).stage == "deck"

@@ -19,7 +19,7 @@ from django.test import Client
 
 from apps.client.logview import LogView, ProofFailed
 from apps.client.witness import RoundWitness, places
-from apps.fairness import dealer, selectors, sequencer, services
+from apps.fairness import dealer, sealing, selectors, sequencer, services
 from apps.fairness.api import views
 from apps.fairness.entries import Rules
 from apps.fairness.models import Generation, KeyUse
@@ -185,7 +185,7 @@ class TestSeeds:
         table = begun(FairTable(entropy="open"))
         hands = table.seats(0, 1)
         with (
-            replaced(dealing.sealing, "seed_open", lambda *_, **__: bytes(range(32))),
+            replaced(sealing, "seed_open", lambda *_, **__: bytes(range(32))),
             replaced(ending, "_seed", lambda _: bytes(range(32))),
         ):
             table.dealt(table.roster(hands))
@@ -197,7 +197,7 @@ class TestSeeds:
         table.whole_round(0, 1)  # So that the opener is not drawn.
         begun(table)
         hands = table.seats(0, 1)
-        with replaced(dealing.sealing, "seed_open", lambda *_, **__: bytes(range(32))):
+        with replaced(sealing, "seed_open", lambda *_, **__: bytes(range(32))):
             table.dealt(table.roster(hands))
             played = table.play([0, 1])
         table.reveal([0, 1], played)
@@ -251,7 +251,7 @@ class TestDecks:
         table.whole_round(0, 1, 2)
         last = table.last_opener
         begun(table)
-        with replaced(dealing.streams, "opener", lambda *_: last):
+        with replaced(streams, "opener", lambda *_: last):
             table.dealt(table.roster(table.seats(0, 1, 2)))
         table.merge()
         with failing("opener"):
@@ -299,7 +299,7 @@ class TestDecks:
 
         class Rigged(honest_chance):  # type: ignore[misc, valid-type]
             def uniform(self, stream: str, m: int) -> int:
-                drawn = super().uniform(stream, m)
+                drawn: int = super().uniform(stream, m)
                 return (drawn + 1) % m if stream.startswith(dealer.RETURN_STREAM) else drawn
 
             def shuffle(self, stream: str, items: Any) -> Any:

@@ -140,14 +140,21 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
     return value
 
 
-def flips(text: str) -> Iterator[str]:
+def flips(text: str, places_max: int | None) -> Iterator[str]:
     """Give the text with the lowest bit of one character flipped, for each of its characters in turn."""
-    for place, character in enumerate(text):
-        yield text[:place] + chr(ord(character) ^ 1) + text[place + 1 :]
+    step = 1 if places_max is None else -(-len(text) // places_max)
+    for place in range(0, len(text), step):
+        yield text[:place] + chr(ord(text[place]) ^ 1) + text[place + 1 :]
 
 
-def flipped_fields(whole: dict[str, Any], rng: random.Random) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Give the bundle with each byte of one field of every kind flipped: texts by character, numbers by digit."""
+def flipped_fields(
+    whole: dict[str, Any], rng: random.Random, places_max: int | None = None
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Give the bundle with each byte of one field of every kind flipped: texts by character, numbers by digit.
+
+    Args:
+        places_max: flip no more than so many, spread over each field; None flips all.
+    """
     kinds: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for path, value in leaves(whole):
         if path and value != "" and type(value) in (str, int):
@@ -155,7 +162,7 @@ def flipped_fields(whole: dict[str, Any], rng: random.Random) -> Iterator[tuple[
     for paths in kinds.values():
         path = rng.choice(paths)
         value = at(whole, path)
-        for text in flips(str(value)):
+        for text in flips(str(value), places_max):
             if isinstance(value, int) and not (text.isdigit() and str(int(text)) == text):
                 continue
             changed = deepcopy(whole)

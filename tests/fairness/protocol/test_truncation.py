@@ -16,8 +16,9 @@ from apps.fairness.protocol import cards, contributions, frames, streams
 from apps.fairness.protocol.streams import KeySchedule, Stream
 
 MODULES = (streams, cards, contributions, frames)
-REMAINDERS = {"streams": 4}
-"""How often a module takes a remainder: for the limit and for the result of a draw, alone and within a shuffle."""
+REMAINDERS = {"streams": 4, "cards": 1}
+"""How often a module takes a remainder: for the limit and for the result of a draw, alone and within a shuffle; and to
+see whether a level of the tree is odd."""
 
 
 def nodes(module: ModuleType) -> list[ast.AST]:
