@@ -103,10 +103,21 @@ def retold(table: FairTable, played: Played, change: Callable[[Entries], None]) 
     return Played(entries, heads[-1].hex(), played.outcome, played.shares, played.ended_ms)
 
 
+def unshuffled(table: FairTable) -> Played:
+    """Deal and play a round in which the deck is never made anew, so that nothing else breaks with a card."""
+    while True:
+        begun(table).dealt(table.roster(table.seats(0, 1)))
+        played = table.play([0, 1], seed=table.index)
+        if not Generation.objects.filter(round_id=table.round_id).exists():
+            return played
+        table.reveal([0, 1], played)
+        assert table.index < 40, "most rounds do not make their deck anew"
+
+
 def caught_in_play(trust: Trust, table: FairTable, change: Callable[[Entries], None]) -> tuple[str, str | None]:
     """Deal and play honestly, tell it otherwise; return who found what: the client during play, the verifier after."""
-    begun(table).dealt(table.roster(table.seats(0, 1)))
-    played = retold(table, table.play([0, 1]), change)
+    honest = unshuffled(table)
+    played = retold(table, honest, change)
     witness = watched(trust, table)
     caught = ""
     try:

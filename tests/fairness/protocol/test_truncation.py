@@ -19,6 +19,8 @@ MODULES = (streams, cards, contributions, frames)
 REMAINDERS = {"streams": 4, "cards": 1}
 """How often a module takes a remainder: for the limit and for the result of a draw, alone and within a shuffle; and to
 see whether a level of the tree is odd."""
+HALVES = {"cards": 2}
+"""How often a module divides: for the place of a node one level up."""
 
 
 def nodes(module: ModuleType) -> list[ast.AST]:
@@ -33,7 +35,8 @@ def test_no_source_cuts_a_number_or_a_hash(module: ModuleType) -> None:
     found = nodes(module)
     operators = Counter(type(node.op) for node in found if isinstance(node, ast.BinOp | ast.AugAssign))
     assert operators[ast.Mod] == REMAINDERS.get(name, 0)
-    assert not operators.keys() & {ast.Div, ast.FloorDiv, ast.RShift, ast.BitAnd}
+    assert not operators.keys() & {ast.Div, ast.RShift, ast.BitAnd}
+    assert operators[ast.FloorDiv] == HALVES.get(name, 0)
     assert not [node for node in found if isinstance(node, ast.Constant) and isinstance(node.value, float)]
     for node in found:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
