@@ -103,21 +103,31 @@ def retold(table: FairTable, played: Played, change: Callable[[Entries], None]) 
     return Played(entries, heads[-1].hex(), played.outcome, played.shares, played.ended_ms)
 
 
-def unshuffled(table: FairTable) -> Played:
-    """Deal and play a round in which the deck is never made anew, so that nothing else breaks with a card."""
+def begun_play(table: FairTable) -> Played:
+    """Deal a round and play it a while, the deck as it was dealt, so that nothing else breaks with a card."""
     while True:
         begun(table).dealt(table.roster(table.seats(0, 1)))
-        played = table.play([0, 1], seed=table.index)
+        played = table.play([0, 1], entries_max=12)
         if not Generation.objects.filter(round_id=table.round_id).exists():
             return played
-        table.reveal([0, 1], played)
-        assert table.index < 40, "most rounds do not make their deck anew"
+        stopped(table, played)
+        assert table.index < 40, "most decks are not made anew so soon"
+
+
+def stopped(table: FairTable, played: Played) -> None:
+    """Void the running round, as the operator's fault."""
+    table.void(
+        stage="deck",
+        reason="operator_fault",
+        fault="operator",
+        entries=len(played.entries),
+        head=played.head,
+    )
 
 
 def caught_in_play(trust: Trust, table: FairTable, change: Callable[[Entries], None]) -> tuple[str, str | None]:
     """Deal and play honestly, tell it otherwise; return who found what: the client during play, the verifier after."""
-    honest = unshuffled(table)
-    played = retold(table, honest, change)
+    played = retold(table, begun_play(table), change)
     witness = watched(trust, table)
     caught = ""
     try:
@@ -125,7 +135,7 @@ def caught_in_play(trust: Trust, table: FairTable, change: Callable[[Entries], N
             witness.entry(message)
     except ProofFailed as problem:
         caught = problem.code
-    table.reveal([0, 1], played)
+    stopped(table, played)
     return caught, first_code(trust, table)
 
 
@@ -464,13 +474,7 @@ class TestEndings:
             if spared:
                 table.reveal([0, 1], played)
             else:
-                table.void(
-                    stage="deck",
-                    reason="operator_fault",
-                    fault="operator",
-                    entries=len(played.entries),
-                    head=played.head,
-                )
+                stopped(table, played)
             found = first_code(trust, table)
             assert found == (None if spared else "end_event"), "a void after the end is no void"
         rows = client.get("/v1/fairness/statistics").json()["endings"]
