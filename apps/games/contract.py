@@ -163,7 +163,10 @@ class Game(Protocol[S]):
         ...
 
     def legal(self, state: S, seat: Seat, now: int) -> tuple[Action, ...]:
-        """Return every action the seat may take now, parameters filled in, in the order of the rule page."""
+        """Return every action the seat may take now, parameters filled in, in the order of the rule page.
+
+        They may be shared with other calls and rounds: change a copy.
+        """
         ...
 
     def act(self, state: S, seat: Seat, action: Action, now: int, chance: Chance) -> Step[S]:

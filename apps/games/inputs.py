@@ -103,6 +103,11 @@ class RandomPlay:
     def _one_in_thousand(self, chances: int) -> bool:
         return chances > 0 and self.dice.below(1000) < chances
 
+    def _some_active(self, state: Any) -> dict[str, Any]:
+        """Return the row of an active seat, drawn from all of them."""
+        rows: list[dict[str, Any]] = [row for row in self.game.view(state, None)["seats"] if row["status"] == "active"]
+        return rows[self.dice.below(len(rows))]
+
     def next(self, state: Any) -> Input:
         """Return an input that the running round takes: a listed action, a wake, a leave or a change of connection."""
         game, dice, manner = self.game, self.dice, self.manner
@@ -115,18 +120,17 @@ class RandomPlay:
             if dice.below(3):
                 self.now = max(due, min(self.now, due + 1))
             return Input("wake", self.now)
-        rows = game.view(state, None)["seats"] if manner.leave or manner.drop else []
-        active = [row for row in rows if row["status"] == "active"]
         if self._one_in_thousand(manner.leave):
-            row = active[dice.below(len(active))]
+            row = self._some_active(state)
             return Input("leave", self.now, row["seat"], ("left", "timeouts", "connection")[dice.below(3)])
         if self._one_in_thousand(manner.drop):
-            row = active[dice.below(len(active))]
+            row = self._some_active(state)
             return Input("connection", self.now, row["seat"], not row["connected"])
         seats = sorted(game.actors(state))
         if not seats or self._one_in_thousand(manner.out_of_turn):
-            seats = [row["seat"] for row in game.view(state, None)["seats"] if row["status"] == "active"]
-        seat = seats[dice.below(len(seats))]
+            seat = self._some_active(state)["seat"]
+        else:
+            seat = seats[dice.below(len(seats))]
         actions = game.legal(state, seat, self.now)
         if actions:
             pick = min(dice.below(len(actions)) for _ in range(manner.eager))

@@ -69,7 +69,7 @@ def check_secrecy(
     viewers: list[Seat | None] = [None, *setup.seats]
     viewer = viewers[dice.below(len(viewers))]
     upto = dice.below(len(inputs)) if inputs else 0
-    made, known = _knowledge(game, setup, chance, inputs[:upto], viewer)
+    made, known, told = _knowledge(game, setup, chance, inputs[:upto], viewer)
     gen = dice.below(len(made)) if dice.below(2) else 0
     stream, order = made[gen]
     unknown = [pos for pos, code in enumerate(order) if known.get(code, -1) < gen]
@@ -82,53 +82,63 @@ def check_secrecy(
         twin_setup = replace(setup, deck=_swapped(setup.deck, first, second))
     else:
         twin_chance = TwinChance(chance, stream, first, second)
-    ours, theirs = game.start(setup, chance), game.start(twin_setup, twin_chance)
-    compared = 0
-    for given in (None, *inputs[:upto]):
-        before = game.view(ours.state, None)
+    theirs = game.start(twin_setup, twin_chance)
+    for compared, (given, (ours, view)) in enumerate(zip((None, *inputs[:upto]), told, strict=True)):
         if given is not None:
-            ours = apply(game, ours.state, given, chance)
             try:
                 theirs = apply(game, theirs.state, given, twin_chance)
             except RuleError:
                 return compared
-        difference = _difference(game, ours, theirs, viewer)
+        difference = _difference(game, ours, view, theirs, viewer)
         if difference is not None:
-            if given and discloses and discloses(before, given, game.view(ours.state, None)):
-                return compared
+            if given and discloses:
+                before, after = [game.view(step.state, None) for step, _ in told[compared - 1 : compared + 1]]
+                if discloses(before, given, after):
+                    return compared
             facts = {"viewer": viewer, "given": given, "swapped": (gen, first, second), "input": compared}
             raise LawBroken(
                 7, f"a hidden card shows in {difference[0]}", **facts, ours=difference[1], theirs=difference[2]
             )
-        compared += 1
-    return compared
+    return len(told)
 
 
 def _knowledge(
     game: Game[Any], setup: Setup, chance: Chance, inputs: Sequence[Input], viewer: Seat | None
-) -> tuple[list[tuple[str, tuple[Card, ...]]], dict[Card, int]]:
-    """Return stream and order of every generation, and of each card the viewer was shown the last generation it had."""
+) -> tuple[list[tuple[str, tuple[Card, ...]]], dict[Card, int], list[tuple[Step[Any], View]]]:
+    """Replay a round for one viewer.
+
+    Returns:
+        Stream and order of every generation; of each card the viewer was shown the last generation it had; and every
+        step, from the start on, with the view after it.
+    """
     made: list[tuple[str, tuple[Card, ...]]] = [("deck", setup.deck)]
     known: dict[Card, int] = {}
+    told: list[tuple[Step[Any], View]] = []
     step = game.start(setup, chance)
     for given in (None, *inputs):
         if given is not None:
             step = apply(game, step.state, given, chance)
+        view = game.view(step.state, viewer)
+        told.append((step, view))
         made += [(generation.stream, generation.order) for generation in step.generations]
-        for card in (*cards_in(list(step.events)), *cards_in(game.view(step.state, viewer))):
+        for card in cards_in([*step.events, view]):
             if "card" in card:
                 known[card["card"]] = max(card["gen"], known.get(card["card"], 0))
-    return made, known
+    return made, known, told
 
 
 def _difference(
-    game: Game[Any], ours: Step[Any], theirs: Step[Any], viewer: Seat | None
+    game: Game[Any], ours: Step[Any], view: View, theirs: Step[Any], viewer: Seat | None
 ) -> tuple[str, Any, Any] | None:
-    """Return where two steps differ for a viewer, and both values; None if nowhere."""
+    """Return where two steps differ for a viewer, and both values; None if nowhere.
+
+    Args:
+        view: the viewer's after our step.
+    """
     now = game.wake_at(ours.state)
     pairs: list[tuple[str, Any, Any]] = [
         ("events", ours.events, theirs.events),
-        ("view", game.view(ours.state, viewer), game.view(theirs.state, viewer)),
+        ("view", view, game.view(theirs.state, viewer)),
         ("clocks", now, game.wake_at(theirs.state)),
     ]
     if viewer is not None and now is not None:

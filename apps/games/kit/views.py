@@ -17,8 +17,11 @@ from apps.games.kit.round import Round, outcome_json
 
 def cards(s: Round, zone: Cards, shown: bool) -> list[dict[str, Any]]:
     """Return a zone for a view: ``<s>`` each if the viewer may see it or the round is over, else ``<h>``."""
-    face = s.shown if shown or s.outcome is not None else s.hidden
-    return [face(card) for card in zone]
+    places = s.places
+    if shown or s.outcome is not None:
+        codes = s.deal.cards.codes
+        return [{"gen": places[card][0], "pos": places[card][1], "card": codes[card]} for card in zone]
+    return [{"gen": places[card][0], "pos": places[card][1]} for card in zone]
 
 
 def card(s: Round, which: int | None, shown: bool) -> dict[str, Any] | None:

@@ -292,13 +292,13 @@ def _plays(s: State, cards: Cards) -> list[Action]:
     if not pack.ones.isdisjoint(s.pile):
         blocked = blocked_colours(pack, s.pile)
         cards = tuple([card for card in cards if pack.colour[card] not in blocked])
-    held = [0] * len(pack.sets)
+    held = [0] * len(pack.plays)
     for card in cards:
         held[rank[card]] |= bit[card]
     actions: list[Action] = []
     for number in (s.lowest,) if s.lowest else fitting(pack, s.pile):
         if held[number]:
-            actions += [{"type": "play", "cards": list(codes)} for codes in pack.sets[number][held[number]]]
+            actions += pack.plays[number][held[number]]
     return actions
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-from apps.games.contract import Card
+from apps.games.contract import Action
 from apps.games.kit.cards import CardTable, face, table
 from apps.games.kit.opening import Options
 
@@ -64,8 +64,9 @@ class Pack(CardTable):
     supers: frozenset[int] = field(init=False, repr=False, compare=False)
     bit: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """A bit for each card, of its own among the cards of its rank."""
-    sets: tuple[tuple[tuple[tuple[Card, ...], ...], ...], ...] = field(init=False, repr=False, compare=False)
-    """By rank and the bits of the cards at hand: all sets of them, in the order of ``legal``; no supers."""
+    plays: tuple[tuple[tuple[Action, ...], ...], ...] = field(init=False, repr=False, compare=False)
+    """By rank and the bits of the cards at hand: the plays of all sets of them, in the order of ``legal``; no supers.
+    Shared by all rounds."""
 
     def __post_init__(self) -> None:
         # The zero-argument super() does not reach through the class that slots=True makes anew.
@@ -83,17 +84,18 @@ class Pack(CardTable):
             "ones": frozenset(by_rank[ONE]),
             "supers": frozenset(by_rank[SUPER]),
             "bit": bit,
-            "sets": ((), *(self._sets(cards) for cards in by_rank[ONE:])),
+            "plays": ((), *(self._plays(cards) for cards in by_rank[ONE:])),
         }
         for name, value in facts.items():
             object.__setattr__(self, name, value)
 
-    def _sets(self, cards: list[int]) -> tuple[tuple[tuple[Card, ...], ...], ...]:
-        """Return for each selection of these cards all its sets, smaller ones first."""
+    def _plays(self, cards: list[int]) -> tuple[tuple[Action, ...], ...]:
+        """Return for each selection of these cards the plays of all its sets, smaller ones first."""
         selections = []
         for bits in range(1 << len(cards)):
             held = [self.codes[card] for place, card in enumerate(cards) if bits >> place & 1]
-            selections.append(tuple(codes for size in range(1, len(held) + 1) for codes in combinations(held, size)))
+            sets = [codes for size in range(1, len(held) + 1) for codes in combinations(held, size)]
+            selections.append(tuple({"type": "play", "cards": list(codes)} for codes in sets))
         return tuple(selections)
 
 

@@ -16,7 +16,6 @@ from apps.games.kit.round import Call
 from apps.games.wonky import rules
 from apps.games.wonky.blocks import BLOCK_INDEX, BLOCKS, DOWNS, OFFSET_MAX, blocks_in
 from apps.games.wonky.cards import MATCHES, TABLE
-from apps.games.wonky.offer import Offer
 from apps.games.wonky.state import State
 
 VERBS: Final = {
@@ -109,12 +108,11 @@ ACTIONS: Final[Mapping[str, Callable[[State, Seat, Action, Call], None]]] = {
 }
 
 
-FIRST_COMBO: Final = TABLE.index["ANYD#1"]
-
-
 @cache
 def _stacks(card: int, blocks: int, first: bool) -> tuple[Action, ...]:
     """Return every way of placing one of these blocks with a card; ``first`` on an empty tower.
+
+    A seat may have two thousand placements, so they are written once and shared by all rounds of a process.
 
     Args:
         blocks: a set of blocks that all go with the card.  There are 3 198 pairs of a card and such a set, and 126
@@ -124,7 +122,7 @@ def _stacks(card: int, blocks: int, first: bool) -> tuple[Action, ...]:
         return sum([_stacks(card, 1 << block, first) for block in blocks_in(blocks)], ())
     (block,) = blocks_in(blocks)
     return tuple(
-        Offer({"type": "stack", "card": TABLE.codes[card], "block": BLOCKS[block], "down": down, "offset": offset})
+        {"type": "stack", "card": TABLE.codes[card], "block": BLOCKS[block], "down": down, "offset": offset}
         for down in DOWNS
         for offset in ((0,) if first else range(-OFFSET_MAX, OFFSET_MAX + 1))
     )
@@ -138,17 +136,14 @@ def legal(s: State, seat: Seat) -> tuple[Action, ...]:
     free = s.free()
     first = not s.tower
     actions: list[Action] = []
-    combos: tuple[Action, ...] = ()
     for card in sorted(hand) if s.drawn is None else (s.drawn,):
         matches = MATCHES[card]
-        if card >= FIRST_COMBO:
-            combos += _stacks(card, matches & free, first)
-        elif matches & free:
+        if matches & free:
             actions += _stacks(card, matches & free, first)
         elif not matches and len(hand) >= 2 and not s.rebuilding:
             actions.append({"type": "play", "card": TABLE.codes[card]})
-    # Combo cards come last, and their lists are by far the longest: they are copied once at most.
-    listed = tuple(actions) + combos
-    if not listed:
+    if not actions:
         return ({"type": "draw"},)
-    return listed if s.drawn is None else (*listed, {"type": "keep"})
+    if s.drawn is not None:
+        actions.append({"type": "keep"})
+    return tuple(actions)

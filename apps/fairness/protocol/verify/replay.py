@@ -16,7 +16,9 @@ from apps.fairness.protocol.verify.play import same
 from apps.games import registry
 from apps.games.contract import Game, Generation, RuleError, Seat, Setup, Step
 
-_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
+_write = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+).encode
 
 
 class _Differs(Exception):
@@ -67,30 +69,29 @@ def _replay(round_: Round, game: Game[Any], chance: StreamChance) -> None:
     assert deck is not None, "only dealt rounds are replayed"
     seats = tuple(Seat(seat) for seat in round_.seats)
     entries = round_.bundle.value["transcript"]
-    order = _guarded("order", lambda: game.deck(round_.open["options"], len(seats)))
-    if list(order) != round_.bundle.value["order"]:
-        raise _Differs("order", "the rules name another canonical order")
-    state: Any = None
     written: list[dict[str, Any]] = []
+    where, outcome = "order", None
     try:
+        if list(game.deck(round_.open["options"], len(seats))) != round_.bundle.value["order"]:
+            raise _Differs("order", "the rules name another canonical order")
+        state: Any = None
         for number, entry in enumerate(entries):
             where = f"transcript[{number}]"
-            if number == 0:
-                step = _guarded(where, lambda: _start(round_, game, seats, chance))
-            else:
-                step = _guarded(where, lambda state=state, entry=entry: _step(game, state, entry, chance))
+            step = _step(game, state, entry, chance) if number else _start(round_, game, seats, chance)
             state = step.state
             events = list(step.events)
             if step.generations:
                 events = _completed(events, entry["events"])
                 for generation in step.generations:
                     _generation_compare(round_, generation)
-            written.append({"events": events, "input": entry["input"]})
-    except _Differs:
+            written.append({**entry, "events": events})
+        where = "transcript"
+        outcome = game.outcome(state) if entries else None
+    except Exception as problem:
+        # A bundle may hold any JSON, and the engines promise their own errors only for inputs of their grammar.
         _compare(round_, written)
-        raise
+        raise _difference(where, problem) from problem
     _compare(round_, written)
-    outcome = _guarded("transcript", lambda: game.outcome(state)) if entries else None
     reveal = round_.record("reveal")
     if reveal is None:
         return
@@ -106,17 +107,15 @@ def _replay(round_: Round, game: Game[Any], chance: StreamChance) -> None:
         raise _Differs(where, f"by the rules the outcome is {_write(recorded)}")
 
 
-def _guarded(where: str, call: Any) -> Any:
-    """Call into a game; whatever it raises on these inputs means that the rules say something else."""
-    try:
-        return call()
-    except RuleError as problem:
-        raise _Differs(where, f"the rules refuse it: {problem.code}") from problem
-    except ProtocolError as problem:
-        raise _Differs(where, problem.detail) from problem
-    except Exception as problem:
-        # A bundle may hold any JSON, and the engines promise their own errors only for inputs of their grammar.
-        raise _Differs(where, f"the rules cannot take it: {type(problem).__name__}") from problem
+def _difference(where: str, problem: Exception) -> _Differs:
+    """Return what it means that a game raised something: the rules say something else."""
+    if isinstance(problem, _Differs):
+        return problem
+    if isinstance(problem, RuleError):
+        return _Differs(where, f"the rules refuse it: {problem.code}")
+    if isinstance(problem, ProtocolError):
+        return _Differs(where, problem.detail)
+    return _Differs(where, f"the rules cannot take it: {type(problem).__name__}")
 
 
 def _step(game: Game[Any], state: Any, entry: dict[str, Any], chance: StreamChance) -> Step[Any]:
@@ -155,21 +154,12 @@ def _completed(events: list[Any], recorded: list[Any]) -> list[Any]:
 
 
 def _compare(round_: Round, written: list[dict[str, Any]]) -> None:
-    """Compare what the rules wrote with the recorded entries, byte for byte.
+    """Compare the entries with the events that the rules gave with the recorded ones, byte for byte.
 
     Where all is the same the recorded entries are canonical: they are what a canonical writer wrote.
     """
     recorded, bundle = round_.bundle.value["transcript"], round_.bundle
-    cut = []
-    for entry, data in zip(recorded[: len(written)], bundle.entries, strict=False):
-        seat = "null" if entry["seat"] is None else entry["seat"]
-        begin = f'{{"at":{entry["at"]},'.encode()
-        end = f',"kind":"{entry["kind"]}","seat":{seat},"seq":{entry["seq"]}}}'.encode()
-        if not data.startswith(begin) or not data.endswith(end):
-            cut.append(b"")
-        else:
-            cut.append(data[len(begin) : -len(end)])
-    if _write(written).encode() == b"[{" + b"},{".join(cut) + b"}]":
+    if _write(written).encode() == b"[" + b",".join(bundle.entries[: len(written)]) + b"]":
         bundle.proven = bundle.proven or len(written) == len(recorded)
         return
     for number, row in enumerate(written):
