@@ -6,12 +6,13 @@ the pack of the round.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from typing import Final
 
-from apps.games.contract import Action
+from apps.games.contract import Action, Card
 from apps.games.kit.cards import CardTable, face, table
 from apps.games.kit.opening import Options
 
@@ -91,12 +92,17 @@ class Pack(CardTable):
 
     def _plays(self, cards: list[int]) -> tuple[tuple[Action, ...], ...]:
         """Return for each selection of these cards the plays of all its sets, smaller ones first."""
+        play = {codes: {"type": "play", "cards": list(codes)} for codes in _sets(self.texts(cards))}
         selections = []
         for bits in range(1 << len(cards)):
             held = [self.codes[card] for place, card in enumerate(cards) if bits >> place & 1]
-            sets = [codes for size in range(1, len(held) + 1) for codes in combinations(held, size)]
-            selections.append(tuple({"type": "play", "cards": list(codes)} for codes in sets))
+            selections.append(tuple(play[codes] for codes in _sets(held)))
         return tuple(selections)
+
+
+def _sets(cards: Sequence[Card]) -> list[tuple[Card, ...]]:
+    """Return all sets of these cards but the empty one, smaller ones first."""
+    return [codes for size in range(1, len(cards) + 1) for codes in combinations(cards, size)]
 
 
 @cache
