@@ -113,6 +113,7 @@ class Player(models.Model):
     created_at_ms = models.BigIntegerField()
 
     class Meta:
+        permissions = (("set_player_status", "Can freeze, thaw and close a player"),)
         constraints = (
             models.UniqueConstraint(name="accounts_player_external_id", fields=["operator", "external_id"]),
             models.CheckConstraint(

@@ -15,4 +15,4 @@ class BackofficeConfig(AppConfig):
 
         admin.site.site_header = "Sealdeck back office"
         admin.site.site_title = "Sealdeck"
-        admin.site.index_title = "To look at: nothing is changed here, and no live card is shown"
+        admin.site.index_title = "To look at; what may be done has its own button, and no live card is shown"

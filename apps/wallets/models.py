@@ -194,6 +194,10 @@ class Approval(models.Model):
     decided_at_ms = models.BigIntegerField(null=True, default=None)
 
     class Meta:
+        permissions = (
+            ("request_correction", "Can ask for a correction"),
+            ("decide_correction", "Can decide the correction of another person"),
+        )
         constraints = (
             models.CheckConstraint(
                 name="wallets_approval_kind",
@@ -334,6 +338,7 @@ class Hold(models.Model):
     created_at_ms = models.BigIntegerField(db_default=DatabaseMillis())
 
     class Meta:
+        permissions = (("release_hold", "Can release a hold"),)
         constraints = (
             models.CheckConstraint(name="wallets_hold_amount", condition=Q(amount__gt=0)),
             models.CheckConstraint(name="wallets_hold_state", condition=_in("state", HoldState)),
@@ -459,6 +464,7 @@ class Alarm(models.Model):
     reason = models.CharField(max_length=200, db_default="", blank=True)
 
     class Meta:
+        permissions = (("clear_alarm", "Can clear an alarm"),)
         constraints = (
             models.UniqueConstraint(
                 name="wallets_alarm_open", fields=["operator_id", "code"], condition=Q(cleared_at_ms=None)

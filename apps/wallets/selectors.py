@@ -10,20 +10,34 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import F, QuerySet
 
+from apps.accounts import selectors as accounts
 from apps.wallets import daily
-from apps.wallets.errors import CurrencyUnknown, ReportNotFound, TransactionNotFound
+from apps.wallets.errors import (
+    ApprovalNotFound,
+    CurrencyUnknown,
+    HoldNotFound,
+    ReportNotFound,
+    TestPlayerMoney,
+    TransactionNotFound,
+)
 from apps.wallets.models import (
     AccountBalance,
     AccountKind,
     Alarm,
+    Approval,
     Currency,
     DailyFile,
     Entry,
+    Hold,
     LedgerBlock,
     LedgerKey,
+    LedgerTransaction,
     TxKind,
 )
-from apps.wallets.values import Balance, CurrencyFacts, RoundLine, Transaction
+from apps.wallets.values import Balance, Correction, CurrencyFacts, HoldFacts, Line, RoundLine, Transaction
+
+CORRECTIONS_MAX = 100
+"""Corrections of one answer, the newest."""
 
 
 def operators() -> list[UUID]:
@@ -69,7 +83,65 @@ def currency_get(*, code: str) -> CurrencyFacts:
     row = Currency.objects.filter(pk=code).first()
     if row is None:
         raise CurrencyUnknown(pointer="/currency")
-    return CurrencyFacts(row.code, row.exponent, row.is_money, row.min_buy_in_minor, row.rake_rule)
+    return _currency(row)
+
+
+def currencies() -> list[CurrencyFacts]:
+    """Return every currency of the installation."""
+    return [_currency(row) for row in Currency.objects.order_by("code")]
+
+
+def player_may_have(*, operator_id: UUID, player_id: UUID, currency: str) -> None:
+    """Return if the operator's player may have an account in the currency.
+
+    Raises:
+        PlayerNotFound, CurrencyUnknown: there is no such thing.
+        TestPlayerMoney: a test player, and a currency that is money.
+    """
+    player = accounts.player_get(operator_id=operator_id, player_id=player_id)
+    if currency_get(code=currency).is_money and player.is_test:
+        raise TestPlayerMoney(pointer="/currency")
+
+
+def hold_get(*, operator_id: UUID, hold_id: UUID) -> HoldFacts:
+    """Return a hold.
+
+    Raises:
+        HoldNotFound: the operator has no such hold.
+    """
+    row = Hold.objects.select_related("account").filter(operator_id=operator_id, pk=hold_id).first()
+    if row is None:
+        raise HoldNotFound
+    return HoldFacts(
+        id=row.pk,
+        player_id=row.account.owner_ref,
+        currency=row.account.currency_id,
+        amount_minor=row.amount,
+        purpose=row.purpose,
+        reference=row.reference,
+        state=row.state,
+        expires_at_ms=row.expires_at_ms,
+        transaction_id=row.resolved_tx_id,
+    )
+
+
+def corrections(*, operator_id: UUID) -> list[Correction]:
+    """Return the operator's newest corrections, at most CORRECTIONS_MAX."""
+    return _corrections(
+        Approval.objects.filter(operator_id=operator_id).order_by("-requested_at_ms", "-id")[:CORRECTIONS_MAX]
+    )
+
+
+def correction_get(*, operator_id: UUID, correction_id: UUID) -> Correction:
+    """Return a correction.
+
+    Raises:
+        ApprovalNotFound: the operator has no such correction.
+    """
+    found = _corrections(Approval.objects.filter(operator_id=operator_id, pk=correction_id))
+    if not found:
+        raise ApprovalNotFound
+    return found[0]
 
 
 def balance(*, operator_id: UUID, player_id: UUID, currency: str) -> Balance:
@@ -177,6 +249,38 @@ def _player_balances(operator_id: UUID, player_ids: Collection[UUID], currency: 
         account__currency_id=currency,
         account__shard=0,
     )
+
+
+def _currency(row: Currency) -> CurrencyFacts:
+    return CurrencyFacts(row.code, row.exponent, row.is_money, row.min_buy_in_minor, row.rake_rule)
+
+
+def _corrections(rows: QuerySet[Approval]) -> list[Correction]:
+    found = list(rows.prefetch_related("lines__account"))
+    done = dict(LedgerTransaction.objects.filter(approval__in=found).values_list("approval_id", "pk"))
+    return [
+        Correction(
+            id=row.pk,
+            kind=row.kind,
+            state=row.state,
+            reason=row.reason,
+            reverses_id=row.target_tx_id,
+            round_id=row.round_id,
+            transaction_id=done.get(row.pk),
+            requested_at_ms=row.requested_at_ms,
+            decided_at_ms=row.decided_at_ms,
+            lines=tuple(
+                Line(
+                    account=line.account.kind,
+                    player_id=line.account.owner_ref if line.account.kind == AccountKind.PLAYER else None,
+                    amount_minor=line.amount,
+                    balance_after_minor=None,
+                )
+                for line in row.lines.all()
+            ),
+        )
+        for row in found
+    ]
 
 
 def _transaction(entries: QuerySet[Entry], replayed: bool) -> Transaction:

@@ -51,6 +51,37 @@ class Transaction:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldFacts:
+    """A reserved part of a player's balance."""
+
+    id: UUID
+    player_id: UUID
+    currency: str
+    amount_minor: int
+    purpose: str
+    reference: UUID
+    state: str
+    expires_at_ms: int
+    transaction_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction that somebody asked for, with the lines that it would write or has written."""
+
+    id: UUID
+    kind: str
+    state: str
+    reason: str
+    reverses_id: UUID | None
+    round_id: UUID | None
+    transaction_id: UUID | None
+    requested_at_ms: int
+    decided_at_ms: int | None
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One entry of a movement; a player's line names him and his balance after it."""
 

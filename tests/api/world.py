@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
 
 from apps.accounts.services import key_create, session_create
 from apps.core import clock
 from apps.fairness import sequencer
 from apps.wallets import daily, sealing
 from apps.wallets.models import LedgerTransaction
+from apps.wallets.services import adjustment_request, hold_place
 from apps.webhooks.services import endpoint_create, events_number
 from tests.tables.conftest import House
 
@@ -32,7 +36,26 @@ class World:
         daily.daily_file_make(operator_id=house.operator_id, currency="PTS", day=yesterday)
         endpoint = endpoint_create(operator_id=house.operator_id, url="https://hooks.example/sealdeck", topics=())
         victim, _ = key_create(operator_id=house.operator_id, scopes=("read",), label="victim")
+        with transaction.atomic():
+            hold_id = hold_place(
+                operator_id=house.operator_id,
+                player_id=self.player_id,
+                currency="PTS",
+                amount_minor=10,
+                purpose="test",
+                reference=uuid4(),
+                ttl_ms=600_000,
+            )
+            correction_id = adjustment_request(
+                operator_id=house.operator_id,
+                player_id=self.player_id,
+                currency="PTS",
+                amount_minor=10,
+                reason="test",
+                requested_by="staff:1",
+            )
         session = session_create(player_id=place.players[1], ttl_s=600)
+        credits = LedgerTransaction.objects.filter(kind="credit")
         self.known: dict[str, list[Any]] = {
             "player_id": [str(self.player_id)],
             "table_id": [str(self.table_id)],
@@ -40,8 +63,10 @@ class World:
             "key_id": [str(victim.pk)],
             "session_id": [str(session.session_id)],
             "endpoint_id": [str(endpoint.pk)],
-            "external_id": list(LedgerTransaction.objects.filter(kind="credit").values_list("external_id", flat=True)),
-            "tx_id": [str(pk) for pk in LedgerTransaction.objects.values_list("pk", flat=True)],
+            "external_id": list(credits.values_list("external_id", flat=True)),
+            "transaction_id": [str(pk) for pk in credits.values_list("pk", flat=True)],
+            "hold_id": [str(hold_id)],
+            "correction_id": [str(correction_id)],
             "currency": ["PTS"],
             "slug": ["monko"],
             "game": ["monko"],

@@ -5,10 +5,14 @@ from __future__ import annotations
 from apps.accounts.errors import PlayerClosed, PlayerFrozen, PlayerNotFound
 from apps.wallets.errors import (
     AccountFrozen,
+    AlreadyReversed,
     AmountInvalid,
+    ApprovalNotFound,
     BalanceTooLarge,
     CurrencyUnknown,
     CursorInvalid,
+    HoldNotActive,
+    HoldNotFound,
     InsufficientFunds,
     TestPlayerMoney,
     TransactionConflict,
@@ -41,3 +45,11 @@ BALANCE = (
     PlayerNotFound,
     CurrencyUnknown,
 )
+HAVE = (PlayerNotFound, CurrencyUnknown, TestPlayerMoney, AmountInvalid)
+HOLD_PLACE = (*HAVE, AccountFrozen, InsufficientFunds, TransactionConflict)
+HOLD_GET = (HoldNotFound,)
+HOLD_CAPTURE = (HoldNotFound, HoldNotActive, AccountFrozen)
+HOLD_RELEASE = (HoldNotFound, HoldNotActive)
+CORRECTION_GET = (ApprovalNotFound,)
+REVERSAL_REQUEST = (TransactionNotFound, AlreadyReversed)
+ADJUSTMENT_REQUEST = HAVE
