@@ -93,6 +93,7 @@ class Currency(models.Model):
     created_at_ms = models.BigIntegerField(db_default=DatabaseMillis())
 
     class Meta:
+        verbose_name_plural = "currencies"
         constraints = (
             models.CheckConstraint(name="wallets_currency_code", condition=Q(code__regex=CURRENCY_CODE_PATTERN)),
             models.CheckConstraint(

@@ -11,6 +11,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterModelOptions(name="currency", options={"verbose_name_plural": "currencies"}),
         migrations.AlterModelOptions(
             name="alarm",
             options={"permissions": (("clear_alarm", "Can clear an alarm"),)},

@@ -1,6 +1,6 @@
 """The history of corrections, holds and alarms, by trigger; an alarm is cleared once.
 
-Hazard A2: docs/developers/hazards.md.  The rows go where those of players and keys go: old, new, actor, reason, login.
+Source: docs/support/roles.md.  The rows go where those of players and keys go: old, new, actor, reason, login.
 """
 
 from django.db import migrations
