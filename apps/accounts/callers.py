@@ -10,17 +10,14 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from apps.accounts.principals import OperatorPrincipal
-
 _ATTRIBUTE = "sealdeck_caller"
 _RATE = "sealdeck_rate"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An operator that was authenticated."""
+    """An operator whose key is known; whether the request is accepted is another question."""
 
-    principal: OperatorPrincipal
     key_prefix: str
 
 
@@ -41,7 +38,7 @@ def caller_set(request: HttpRequest, caller: Caller) -> None:
 
 
 def caller_of(request: HttpRequest) -> Caller | None:
-    """Return the operator that sent the request, or None if none was authenticated."""
+    """Return the operator that sent the request, or None if no valid key came."""
     caller: Any = getattr(request, _ATTRIBUTE, None)
     return caller if isinstance(caller, Caller) else None
 

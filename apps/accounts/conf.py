@@ -15,11 +15,6 @@ from django.core.exceptions import ImproperlyConfigured
 _RATE = re.compile(r"(read|write|money|player|move)=([0-9]{1,9})/([1-9][0-9]{0,5})", re.ASCII)
 
 
-def is_sandbox() -> bool:
-    """Tell whether this installation is for trying out; its keys say so in their text."""
-    return bool(getattr(settings, "SEALDECK_SANDBOX", False))
-
-
 def trusted_proxies() -> tuple[str, ...]:
     """Return the networks whose ``X-Forwarded-For`` is believed."""
     return tuple(getattr(settings, "SEALDECK_TRUSTED_PROXIES", ()))

@@ -44,6 +44,11 @@ def key_prefix(plaintext: str) -> str | None:
     return match[1] if match else None
 
 
+def is_test_key(plaintext: str) -> bool:
+    """Tell whether a key says that it is one of a sandbox."""
+    return plaintext.startswith("sk_test_")
+
+
 def key_digest(plaintext: str) -> bytes:
     """Return what the database keeps of a key."""
     return hashlib.sha256(plaintext.encode()).digest()

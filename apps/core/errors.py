@@ -26,3 +26,11 @@ class ApplicationError(Exception):
         self.detail = detail or self.title
         self.pointer = pointer
         self.facts = facts
+
+
+def error_classes(of: type[ApplicationError] = ApplicationError) -> dict[str, type[ApplicationError]]:
+    """Return every class of refusal that is loaded, by its code."""
+    found: dict[str, type[ApplicationError]] = {}
+    for each in of.__subclasses__():
+        found = {each.code: each, **found, **error_classes(each)}
+    return found

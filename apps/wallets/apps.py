@@ -9,3 +9,7 @@ class WalletsConfig(AppConfig):
     name = "apps.wallets"
     label = "wallets"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        from apps.wallets import checks  # noqa: F401

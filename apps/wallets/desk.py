@@ -1,6 +1,6 @@
 """What staff may do about money in the admin: ask for a correction, decide one, release a hold, clear an alarm.
 
-Two people and a history: docs/support/roles.md.  Who asks for a correction never decides it; the database refuses it too.
+Source: docs/support/roles.md.  Who asks for a correction never decides it; the database refuses it too.
 """
 
 from __future__ import annotations

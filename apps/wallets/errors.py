@@ -32,6 +32,14 @@ class CurrencyTaken(ApplicationError):
     title = "A currency of this code exists with other facts."
 
 
+class SandboxMoney(ApplicationError):
+    """A sandbox has points only."""
+
+    code = "sandbox_money"
+    status = 409
+    title = "A sandbox knows no money; make the currency without it."
+
+
 class TestPlayerMoney(ApplicationError):
     """A test player holds points, never money."""
 

@@ -316,6 +316,24 @@ class TestSignedAnswer:
             assert "Sealdeck-Answer-Signature" not in answer.headers
         assert nobody("GET", f"/players/{player.pk}").headers["WWW-Authenticate"] == "Bearer"
 
+    def test_tells_a_caller_with_a_valid_key_that_his_signature_is_not(self, signed: SignedCaller) -> None:
+        keys = {key.kid: key.public_key for key in answer_keys()}
+        late = signed.headers("GET", "/keys", b"", timestamp_s=now_ms() // 1000 - 301)
+        wrong = signed.headers("GET", "/keys", b"") | {"Sealdeck-Signature": "ed25519:" + "A" * 86 + "=="}
+        for headers, code in ((late, "timestamp_out_of_range"), (wrong, "signature_invalid")):
+            answer = Caller(signed.api_key)("GET", "/keys", None, **headers)
+            assert (answer.status_code, answer.json()["code"]) == (401, code)
+            exchange = Exchange(
+                prefix=key_prefix(signed.api_key),
+                method="GET",
+                url="/v1/keys",
+                nonce=headers["Sealdeck-Nonce"],
+                timestamp=answer.headers["Sealdeck-Answer-Timestamp"],
+                status=401,
+                body=answer.content,
+            )
+            assert answer_is_signed(exchange, answer.headers["Sealdeck-Answer-Signature"], keys)
+
     def test_can_have_a_key_of_its_own(self, acme: Tenant) -> None:
         derived = answer_keys()[0]
         with override_settings(SEALDECK_ANSWER_KEY=VECTORS["ed25519"]["private_key_hex"]):

@@ -17,7 +17,7 @@ from apps.accounts import selectors
 from apps.accounts.addresses import address_check
 from apps.accounts.callers import Caller, caller_set
 from apps.accounts.errors import KeyInvalid, SignatureInvalid, TimestampOutOfRange, TokenInvalid, Unauthenticated
-from apps.accounts.keys import key_digest, key_matches, key_prefix
+from apps.accounts.keys import is_test_key, key_digest, key_matches, key_prefix
 from apps.accounts.models import ApiKey, OperatorStatus
 from apps.accounts.paths import path_of
 from apps.accounts.principals import OperatorPrincipal, PlayerPrincipal, Principal
@@ -36,6 +36,7 @@ from apps.accounts.signatures import (
 )
 from apps.accounts.tokens import token_read
 from apps.core.clock import now_ms
+from apps.core.sandbox import is_sandbox
 
 _NOBODY_SHA256 = key_digest("nobody")
 
@@ -71,6 +72,8 @@ class OperatorKeyAuthentication(BaseAuthentication):
             return None
         now = now_ms()
         key = _key_find(credential)
+        # From here on the answer is signed, also one that refuses the address or the signature.
+        caller_set(request._request, Caller(key.prefix))
         address_check(request.META, key.addresses)
         is_signed = _signature_check(request._request, key, now)
         key_used(key=key, now_ms=now)
@@ -81,7 +84,6 @@ class OperatorKeyAuthentication(BaseAuthentication):
             is_signed=is_signed,
             must_sign=bool(key.signature_alg),
         )
-        caller_set(request._request, Caller(principal, key.prefix))
         return AnonymousUser(), principal
 
     def authenticate_header(self, request: Request) -> str:
@@ -134,6 +136,8 @@ def player_authenticate(token: str, *, check_version: bool = True) -> PlayerPrin
 
 
 def _key_find(plaintext: str) -> ApiKey:
+    if is_test_key(plaintext) and not is_sandbox():
+        raise KeyInvalid("This is the key of a sandbox, and this is none.")
     prefix = key_prefix(plaintext)
     key = ApiKey.objects.select_related("operator").filter(prefix=prefix).first() if prefix else None
     # An unknown prefix costs the same comparison as a known one.

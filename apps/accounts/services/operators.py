@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from django.db import transaction
 from django.db.models import Q
 
-from apps.accounts import conf
 from apps.accounts.changes import SYSTEM, changed_by
 from apps.accounts.errors import KeyLimitReached, KeyNotFound, OperatorNameTaken, OperatorNotFound, SignatureKeyInvalid
 from apps.accounts.keys import key_make
@@ -22,6 +21,7 @@ from apps.accounts.models import KEY_SLOTS, ApiKey, Operator, OperatorStatus
 from apps.accounts.principals import SCOPES
 from apps.accounts.signatures import Algorithm
 from apps.core.clock import now_ms
+from apps.core.sandbox import is_sandbox
 
 USED_RESOLUTION_MS = 60_000
 
@@ -100,7 +100,7 @@ def key_create(
     free = sorted(set(range(KEY_SLOTS)) - taken)
     if not free:
         raise KeyLimitReached(pointer="/label")
-    made = key_make(is_sandbox=conf.is_sandbox())
+    made = key_make(is_sandbox=is_sandbox())
     key = ApiKey.objects.create(
         operator=operator,
         label=label,

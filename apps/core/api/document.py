@@ -22,7 +22,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from apps.core.api.parsers import BodyTooLarge, MalformedJson
 from apps.core.api.problems import CONTENT_TYPE, TYPE_BASE, DatabaseBusy, DatabaseUnavailable
-from apps.core.errors import ApplicationError
+from apps.core.errors import ApplicationError, error_classes
 from apps.core.idempotency import IdempotencyKeyInvalid, IdempotencyKeyMissing, IdempotencyKeyReused, RequestInProgress
 from apps.games.contract import RuleError
 
@@ -191,7 +191,7 @@ def _problem_example(code: str) -> dict[str, Any]:
     if code in FRAMEWORK:
         status, title = FRAMEWORK[code]
         return {"summary": title, "value": _problem(code, status, title, retryable=False)}
-    error = _classes()[code]
+    error = error_classes()[code]
     return {"summary": error.title, "value": _problem(code, error.status, error.title, retryable=error.retry)}
 
 
@@ -207,13 +207,6 @@ def _problem(code: str, status: int, title: str, *, retryable: bool) -> dict[str
         "retryable": retryable,
         "errors": [],
     }
-
-
-def _classes(of: type[ApplicationError] = ApplicationError) -> dict[str, type[ApplicationError]]:
-    found: dict[str, type[ApplicationError]] = {}
-    for each in of.__subclasses__():
-        found = {each.code: each, **found, **_classes(each)}
-    return found
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +13,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from apps.core import health
-from apps.core.errors import ApplicationError
+from apps.core.errors import ApplicationError, error_classes
 
 
 @require_safe
@@ -48,12 +47,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-def _errors(of: type[ApplicationError] = ApplicationError) -> Iterator[type[ApplicationError]]:
-    for each in of.__subclasses__():
-        yield each
-        yield from _errors(each)
-
-
 def _entry(error: type[ApplicationError]) -> dict[str, Any]:
     return {
         "code": error.code,
@@ -68,14 +61,13 @@ def _entry(error: type[ApplicationError]) -> dict[str, Any]:
 @require_safe
 def problems(request: HttpRequest) -> HttpResponse:
     """List every error code: did money move, may the request be repeated, with the same key."""
-    entries = {error.code: _entry(error) for error in _errors()}
-    return JsonResponse({"problems": [entries[code] for code in sorted(entries)]})
+    return JsonResponse({"problems": [_entry(error) for _, error in sorted(error_classes().items())]})
 
 
 @require_safe
 def problem(request: HttpRequest, code: str) -> HttpResponse:
     """Explain one error code: where the ``type`` of a problem document leads."""
-    for error in _errors():
-        if error.code == code:
-            return JsonResponse(_entry(error))
-    raise Http404
+    error = error_classes().get(code)
+    if error is None:
+        raise Http404
+    return JsonResponse(_entry(error))

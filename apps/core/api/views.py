@@ -8,7 +8,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apps.core import heartbeat, logs
+from apps.core import heartbeat, logs, sandbox
 
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
@@ -28,6 +28,13 @@ class ApiView(APIView):
             operator=getattr(request.auth, "operator_id", None),
             player=getattr(request.auth, "player_id", None),
         )
+        sandbox.before(request)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Finish an answer, or lose it, where a sandbox was asked to."""
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        is_lost = answer.status_code < 400 and sandbox.wish_of(request).is_lost
+        return sandbox.lost() if is_lost else answer
 
 
 class PublicView(ApiView):

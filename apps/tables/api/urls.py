@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.urls import path, register_converter
 
-from apps.tables.api import evidence, games, hands, moves, views
+from apps.tables.api import evidence, games, hands, moves, sandbox, views
 
 
 class RoundIdConverter:
@@ -48,6 +48,7 @@ urlpatterns = [
     path("rounds/<round:round_id>/proof", evidence.ProofView.as_view(), name="proof"),
     path("fairness/rounds/<round:round_id>/bundle", evidence.BundleView.as_view(), name="bundle"),
     path("fairness/tables/<uuid:table_id>/bundles", evidence.BundlesView.as_view(), name="bundles"),
+    path("sandbox/tables/<uuid:table_id>/clock", sandbox.ClockView.as_view(), name="sandbox-clock"),
     path("games", games.GamesView.as_view(), name="games"),
     path("games/<slug:slug>", games.GameView.as_view(), name="game"),
 ]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from django.db import connection, transaction
 
-from apps.wallets.errors import CurrencyTaken
+from apps.core.sandbox import is_sandbox
+from apps.wallets.errors import CurrencyTaken, SandboxMoney
 from apps.wallets.selectors import currency_get
 from apps.wallets.values import CurrencyFacts
 
@@ -23,7 +24,10 @@ def currency_create(*, code: str, exponent: int, is_money: bool, min_buy_in_mino
 
     Raises:
         CurrencyTaken: it exists with other facts.
+        SandboxMoney: it is money, and this is a sandbox.
     """
+    if is_money and is_sandbox():
+        raise SandboxMoney
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO wallets_currency (code, exponent, is_money, min_buy_in_minor, rake_rule)"
