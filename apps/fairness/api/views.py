@@ -57,7 +57,7 @@ class FairnessView(PublicView):
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         """Add the headers; errors are never kept."""
-        answer = super().finalize_response(request, response, *args, **kwargs)
+        answer: Response = super().finalize_response(request, response, *args, **kwargs)
         answer.headers["Access-Control-Allow-Origin"] = "*"
         if answer.status_code >= 400:
             answer.headers["Cache-Control"] = "no-store"
