@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OPENING_AT_ONCE = 25
 SETTLE_S = 5.0
-"""How long the last messages may take after play has stopped."""
+"""Once nothing has come for so long after the end of play, nothing more is awaited."""
 
 
 @dataclass(slots=True)
@@ -80,13 +80,21 @@ async def streams(site: Site, options: argparse.Namespace) -> list[Follower]:
             task.cancel()
         await asyncio.gather(*playing, return_exceptions=True)
         seconds, used = time.monotonic() - began, machine.since()
-        await asyncio.sleep(SETTLE_S)
+        await _settled(followers)
         for task in following:
             task.cancel()
         await asyncio.gather(*following, return_exceptions=True)
         house.wire.close()
     _say(followers, len(house.tally.moves_ms), seconds, opened, used, options.streams)
     return followers
+
+
+async def _settled(followers: list[Follower]) -> None:
+    """Wait until no more messages come."""
+    before = -1
+    while before != (now := sum(len(follower.entries) for follower in followers)):
+        before = now
+        await asyncio.sleep(SETTLE_S)
 
 
 def _say(

@@ -105,7 +105,7 @@ class Follower:
             news = await in_thread(reading.entries_after, self.tail.table_id, self.cursor)
         for placed in await self._seen_by_now(news):
             seat = await self._dealt_seat(placed.entry.round_id)
-            message = await in_thread(_entry_message, placed, seat)
+            message = await self.tail.message(placed, seat, _entry_message)
             self.cursor = Cursor(self.cursor.version, placed.index, placed.entry.seq)
             told.append((self.cursor, message))
         return told + self._table_message()

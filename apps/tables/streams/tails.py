@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -28,6 +28,9 @@ log = structlog.get_logger(__name__)
 
 ENTRIES_KEPT = 256
 """Entries a tail keeps; a follower further behind reads PostgreSQL."""
+
+MESSAGES_KEPT = 64
+"""Messages a tail keeps for the followers who have not been told yet."""
 
 LOG_POLL_S = 0.15
 LOOK_AGAIN_S = 5.0
@@ -51,6 +54,7 @@ class Tail:
         self.snapshot = snapshot
         self.at = at
         self.entries: deque[Placed] = deque(maxlen=ENTRIES_KEPT)
+        self._messages: OrderedDict[tuple[UUID, int, int | None], dict[str, Any]] = OrderedDict()
         self.followers = 0
         self._news = asyncio.Event()
         self._look = asyncio.Event()
@@ -94,6 +98,18 @@ class Tail:
             hint["shown"],
         )
         self._add([Placed(index, entry)])
+
+    async def message(
+        self, placed: Placed, seat: int | None, make: Callable[[Placed, int | None], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Return an entry's message for a seat, or for spectators (None); made once for all who are told the same."""
+        key = (placed.entry.round_id, placed.entry.seq, seat)
+        message = self._messages.get(key)
+        if message is None:
+            message = self._messages[key] = await in_thread(make, placed, seat)
+            if len(self._messages) > MESSAGES_KEPT:
+                self._messages.popitem(last=False)
+        return message
 
     def look(self) -> None:
         """Look at PostgreSQL for what hints may have missed."""
