@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from struct import Struct
 
 from apps.games.contract import Card
@@ -45,10 +45,10 @@ class SeededChance:
     def __init__(self, seed: int, label: str = "") -> None:
         self._key = hmac.digest(str(seed).encode(), f"sealdeck/simulation/{label}".encode(), "sha256")
 
-    def _words(self, stream: str) -> Iterator[int]:
+    def _blocks(self, stream: str) -> Iterator[tuple[int, ...]]:
         key = mac(self._key, stream.encode())
         for block in count():
-            yield from _BLOCK.unpack(mac(key, block.to_bytes(8, "big")))
+            yield _BLOCK.unpack(mac(key, block.to_bytes(8, "big")))
 
     def uniform(self, stream: str, m: int) -> int:
         """Return an integer in [0, m), 1 <= m <= 65536: the first draw of the stream."""
@@ -56,14 +56,15 @@ class SeededChance:
         if m == 1:
             return 0
         limit = WORDS - WORDS % m
-        for word in self._words(stream):
-            if word < limit:
-                return word % m
+        for words in self._blocks(stream):
+            for word in words:
+                if word < limit:
+                    return word % m
         raise AssertionError("a stream has no end")
 
     def shuffle(self, stream: str, items: Sequence[Card]) -> tuple[Card, ...]:
         """Return the items in the order the stream gives."""
-        words = self._words(stream)
+        words = chain.from_iterable(self._blocks(stream))
         order = list(items)
         for left in range(len(order), 1, -1):
             # The next word below the largest multiple of what is left; a loop of its own, since simulations live here.

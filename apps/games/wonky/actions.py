@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from apps.games.contract import Action, RuleError, Seat
@@ -135,15 +136,15 @@ def legal(s: State, seat: Seat) -> tuple[Action, ...]:
     hand = s.hands[seat]
     free = s.free()
     first = not s.tower
-    actions: list[Action] = []
+    parts: list[tuple[Action, ...]] = []  # Joined at the end, so that a list of hundreds is copied once.
     for card in sorted(hand) if s.drawn is None else (s.drawn,):
         matches = MATCHES[card]
         if matches & free:
-            actions += _stacks(card, matches & free, first)
+            parts.append(_stacks(card, matches & free, first))
         elif not matches and len(hand) >= 2 and not s.rebuilding:
-            actions.append({"type": "play", "card": TABLE.codes[card]})
-    if not actions:
+            parts.append(({"type": "play", "card": TABLE.codes[card]},))
+    if not parts:
         return ({"type": "draw"},)
     if s.drawn is not None:
-        actions.append({"type": "keep"})
-    return tuple(actions)
+        parts.append(({"type": "keep"},))
+    return tuple(chain.from_iterable(parts))
