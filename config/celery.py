@@ -9,7 +9,7 @@ from celery import Celery
 from celery.signals import setup_logging, task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
-app = Celery("sealdeck")
+app = Celery("sealdeck", task_cls="apps.core.ticks:Tick")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

@@ -16,8 +16,17 @@ class FairnessConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the system checks of the key settings, and tell readiness how the public log is."""
-        from apps.core import health
+        """Register the system checks of the key settings, and tell core how the public log is and what it waits for."""
+        from apps.core import backlog, health
         from apps.fairness import checks, readiness  # noqa: F401
+        from apps.fairness.models import Record
 
         health.register("log", readiness.log_check)
+        backlog.register(
+            backlog.Kind(
+                "log_records",
+                lambda: Record.objects.filter(log_index__isnull=True),
+                "signed_at_ms",
+                alarm_ms=readiness.WAITING_MS,
+            )
+        )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from prometheus_client import Counter, Gauge, Histogram
 
 LOG_SIZE = Gauge("sealdeck_log_size", "Entries in the newest signed checkpoint", multiprocess_mode="max")
-LOG_PENDING = Gauge("sealdeck_log_pending", "Signed records not merged yet, at the last tick", multiprocess_mode="max")
-LOG_STOPPED = Gauge("sealdeck_log_stopped", "1 while the log's writer is stopped", multiprocess_mode="max")
+LOG_PENDING = Gauge(
+    "sealdeck_log_pending", "Signed records not merged yet, at the last tick", multiprocess_mode="mostrecent"
+)
+LOG_STOPPED = Gauge("sealdeck_log_stopped", "1 while the log's writer is stopped", multiprocess_mode="mostrecent")
 MERGE_DELAY = Histogram(
     "sealdeck_log_merge_delay_seconds",
     "From signing a record to its published checkpoint",

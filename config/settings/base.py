@@ -142,12 +142,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60}
 
 
 def every(task: str, seconds: float) -> dict[str, Any]:
-    """Return a beat entry; a tick that no worker took before the next one is dropped, not heaped up."""
-    return {"task": task, "schedule": seconds, "options": {"expires": max(seconds, 1.0)}}
+    """Return a beat entry; ticks that heap up are dropped by apps.core.ticks."""
+    return {"task": task, "schedule": seconds}
 
 
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "worker-beat": every("core.worker_beat", 5),
+    "backlog-watch": every("core.backlog_watch", 10),
     "idempotency-purge": every("core.idempotency_purge", 600),
     "nonces-purge": every("accounts.nonces_purge", 60),
     "tables-sweep": every("tables.sweep", 0.1),

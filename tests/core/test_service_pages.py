@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 
-from apps.core import health, heartbeat
+from apps.core import health, heartbeat, idempotency
+from apps.core.clock import database_ms
+from apps.core.models import Idempotency
 
 
 @pytest.fixture
@@ -58,6 +66,7 @@ class TestLive:
         assert client.get("/health/live").json() == {"status": "ok"}
 
 
+@pytest.mark.django_db
 class TestMetrics:
     @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}])
     def test_do_not_exist_without_the_token(self, client: Client, settings: Any, headers: dict[str, str]) -> None:
@@ -73,6 +82,43 @@ class TestMetrics:
         client.get("/health/live")
         text = client.get("/metrics", headers={"Authorization": "Bearer right"}).content.decode()
         assert 'sealdeck_http_requests_total{method="GET",route="health/live",status="200"}' in text
+
+    def test_tell_what_is_due_and_how_late_it_is(self, client: Client, settings: Any) -> None:
+        settings.SEALDECK_METRICS_TOKEN = "right"
+        old_ms = database_ms() - idempotency.RETENTION_MS - 5_000
+        Idempotency.objects.create(
+            operator_id=uuid4(),
+            subject_id=uuid4(),
+            key="k",
+            method="POST",
+            route="r",
+            body_sha256=b"0" * 32,
+            state="running",
+            created_at_ms=old_ms,
+        )
+        text = client.get("/metrics", headers={"Authorization": "Bearer right"}).content.decode()
+        assert 'sealdeck_due{kind="idempotency_keys"} 1.0' in text
+        [late] = re.findall(r'sealdeck_due_late_seconds\{kind="idempotency_keys"\} ([0-9.]+)', text)
+        assert 5 <= float(late) < 60
+        assert 'sealdeck_due_alarm{kind="idempotency_keys"} 0.0' in text
+
+    def test_of_a_process_that_was_killed_are_forgotten(
+        self, client: Client, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.SEALDECK_METRICS_TOKEN = "right"
+        script = (
+            "import os, signal\n"
+            "from prometheus_client import Gauge\n"
+            "Gauge('open_now', 'Streams', multiprocess_mode='livesum').inc(3)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        env = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+        killed = subprocess.run([sys.executable, "-c", script], env=env, check=False)
+        assert killed.returncode == -signal.SIGKILL
+        assert list(tmp_path.glob("gauge_livesum_*.db"))
+        monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+        text = client.get("/metrics", headers={"Authorization": "Bearer right"}).content.decode()
+        assert "open_now" not in text
 
 
 class TestHeaders:

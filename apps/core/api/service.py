@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hmac
 import os
+from pathlib import Path
 from typing import Any
 
+import structlog
 from django.conf import settings
+from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from apps.core import health
+from apps.core import backlog, health
 from apps.core.errors import ApplicationError, error_classes
+
+_log = structlog.get_logger(__name__)
 
 
 @require_safe
@@ -41,10 +46,31 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not expected or not hmac.compare_digest(offered.encode(), expected.encode()):
         raise Http404
     registry = REGISTRY
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    if folder is not None:
+        _dead_forget(Path(folder))
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(generate_latest(registry) + _backlog(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _backlog() -> bytes:
+    """Return what is due, or nothing while the database does not answer: the other metrics are wanted then too."""
+    asked = CollectorRegistry(auto_describe=False)
+    asked.register(backlog.BacklogCollector())
+    try:
+        return generate_latest(asked)
+    except Error as problem:
+        _log.warning("backlog_unknown", error=repr(problem))
+        return b""
+
+
+def _dead_forget(folder: Path) -> None:
+    """Forget the present values of processes that are gone; one that was killed could not do so itself."""
+    for path in folder.glob("gauge_live*_*.db"):
+        pid = int(path.stem.rpartition("_")[2])
+        if not Path(f"/proc/{pid}").exists():
+            mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
 def _entry(error: type[ApplicationError]) -> dict[str, Any]:
