@@ -11,6 +11,7 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -174,6 +175,8 @@ class Tails:
         self._redis = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2)
         self._pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
         self._listener: asyncio.Task[None] | None = None
+        self._is_deaf = False
+        """Whether the subscription may have lost something, and must be made anew."""
 
     async def join(self, table_id: UUID) -> Tail:
         """Return the table's tail, which lives until its last follower leaves.
@@ -208,18 +211,21 @@ class Tails:
             await self._pubsub.subscribe(channel(table_id))
         except (redis.RedisError, OSError) as error:
             log.warning("subscribe_failed", error=repr(error))
+            self._is_deaf = True
         if self._listener is None or self._listener.done():
             self._listener = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
-        """Pass hints on for ever; after Redis was away, subscribe anew and look at everything."""
+        """Pass hints on for ever; however long Redis was away, subscribe anew and look at everything."""
         while True:
             try:
-                message = await self._pubsub.get_message(timeout=5)
+                if self._is_deaf:
+                    await self._subscribe_all()
+                message = await self._pubsub.get_message(timeout=5) if self._pubsub.subscribed else None
             except (redis.RedisError, OSError) as error:
                 log.warning("hints_stopped", error=repr(error))
+                self._is_deaf = True
                 await asyncio.sleep(1)
-                await self._resubscribe()
                 continue
             if message is None:
                 await asyncio.sleep(LOG_POLL_S / 10)  # Without a subscription the answer comes at once.
@@ -228,12 +234,14 @@ class Tails:
             if tail is not None:
                 tail.hint(json.loads(message["data"]))
 
-    async def _resubscribe(self) -> None:
-        self._pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
-        try:
+    async def _subscribe_all(self) -> None:
+        """Replace the subscription by one for all tails, which then look for what they may have missed."""
+        async with self._opening:
+            with suppress(redis.RedisError, OSError):
+                await self._pubsub.aclose()  # type: ignore[no-untyped-call]
+            self._pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
             if self._tails:
                 await self._pubsub.subscribe(*(channel(table_id) for table_id in self._tails))
-        except (redis.RedisError, OSError):
-            return
-        for tail in self._tails.values():
-            tail.look()
+            self._is_deaf = False
+            for tail in self._tails.values():
+                tail.look()
