@@ -11,9 +11,9 @@ class TablesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell core what tables do when the service was away, and how late their deadlines are."""
-        from apps.core import health, heartbeat
+        """Tell core what tables do when the service was away, and what the sweeper has to do."""
+        from apps.core import backlog, heartbeat
         from apps.tables import sweeper
 
         heartbeat.on_gap(sweeper.outage_add)
-        health.register("deadlines", sweeper.lateness_check)
+        backlog.register(*(each.kind for each in sweeper.SWEEPS))

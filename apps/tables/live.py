@@ -42,6 +42,11 @@ def state_keep(round_id: UUID, head: bytes, state: Any) -> None:
         _states.popitem(last=False)
 
 
+def states_forget() -> None:
+    """Forget every state that this process keeps, as a new process has none."""
+    _states.clear()
+
+
 def places(value: Any) -> Iterator[tuple[int, int, bool]]:
     """Yield (gen, pos, shown) for every card in events or views."""
     if isinstance(value, dict):

@@ -34,6 +34,12 @@ def table_lock(table_id: UUID) -> Table:
         raise TableNotFound from None
 
 
+def table_lock_free(table_id: UUID) -> Table | None:
+    """Lock a table that nobody has locked and return it; None where somebody has."""
+    assert transaction.get_connection().in_atomic_block
+    return Table.objects.select_for_update(no_key=True, of=("self",), skip_locked=True).filter(pk=table_id).first()
+
+
 @dataclass(frozen=True, slots=True)
 class Locked:
     """A round under its lock: what a caller needs to decide before it touches the engine.

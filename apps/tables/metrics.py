@@ -11,9 +11,9 @@ MOVES = Histogram(
 ROUNDS = Counter("sealdeck_rounds_ended_total", "Rounds that ended, by game and how", ["game", "how"])
 SWEEP_LATENESS = Histogram(
     "sealdeck_deadline_lateness_seconds",
-    "How late a deadline was when the sweeper let it happen",
+    "How late a row was when the sweeper took it, by kind",
+    ["kind"],
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30),
 )
-DUE = Gauge("sealdeck_deadlines_due", "Deadlines due at the last tick, by kind", ["kind"])
 HINTS_LOST = Counter("sealdeck_hints_lost_total", "Hints to followers that Redis did not take")
-STREAMS = Gauge("sealdeck_streams_open", "Event streams open in this process")
+STREAMS = Gauge("sealdeck_streams_open", "Event streams open now", multiprocess_mode="livesum")

@@ -12,6 +12,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from apps.core.fields import DatabaseMillis
 from apps.core.ids import new_id
 from apps.wallets.fields import CurrentXid, Xid8Field
 
@@ -88,7 +89,8 @@ class Seat(models.Model):
     A contribution (``entropy`` or ``commit`` with ``pk``, ``cp``, ``sig``) belongs to the round the seat is ready
     for. ``seen_until_ms`` is how long the player counts as connected without another sign of life; null while the
     client uses neither the stream nor polling, which counts as connected.  ``auto_ready_left`` counts the rounds for
-    which the player asked in advance to be made ready.
+    which the player asked in advance to be made ready.  ``active_ms`` is when the player last sat down, got ready,
+    played, sat out or came back: a seat that is idle for too long is given away.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id)
@@ -113,6 +115,7 @@ class Seat(models.Model):
     connected = models.BooleanField(default=True)
     seen_until_ms = models.BigIntegerField(null=True)
     sat_at_ms = models.BigIntegerField()
+    active_ms = models.BigIntegerField(db_default=DatabaseMillis())
 
     class Meta:
         constraints: ClassVar = [
@@ -126,7 +129,8 @@ class Seat(models.Model):
         indexes: ClassVar = [
             models.Index(
                 fields=["seen_until_ms"], condition=Q(connected=True, seen_until_ms__isnull=False), name="tables_unseen"
-            )
+            ),
+            models.Index(fields=["active_ms"], condition=Q(is_ready=False, in_match=False), name="tables_idle"),
         ]
 
     def __str__(self) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Greatest
 
 from apps.tables import feed
@@ -30,9 +31,10 @@ def seats_seen(*, seat_ids: Collection[UUID], until_ms: int, now_ms: int) -> Non
     """Renew the leases of seats; those that were away are back at once."""
     if not seat_ids:
         return
-    back = list(Seat.objects.filter(pk__in=seat_ids, connected=False))
-    Seat.objects.filter(pk__in=seat_ids).update(seen_until_ms=Greatest(F("seen_until_ms"), until_ms), connected=True)
-    Seat.objects.filter(pk__in=seat_ids, seen_until_ms__isnull=True).update(seen_until_ms=until_ms)
+    seen = Seat.objects.filter(pk__in=seat_ids)
+    with transaction.atomic():
+        back = [seat for seat in seen.select_for_update(no_key=True).order_by("pk") if not seat.connected]
+        seen.update(seen_until_ms=Greatest(F("seen_until_ms"), until_ms), connected=True)
     for seat in back:
         _tell(seat, True, now_ms)
 
@@ -42,14 +44,20 @@ def seat_unseen(*, seat_id: UUID, now_ms: int) -> None:
     Seat.objects.filter(pk=seat_id).update(seen_until_ms=now_ms + CLOSED_LEASE_MS)
 
 
-def leases_lapse(*, now_ms: int, limit: int) -> int:
-    """Let lapsed leases count as lost connections; return how many."""
-    lapsed = list(Seat.objects.filter(connected=True, seen_until_ms__lte=now_ms).order_by("seen_until_ms")[:limit])
-    for seat in lapsed:
-        still = Q(pk=seat.pk, connected=True, seen_until_ms__lte=now_ms)
-        if Seat.objects.filter(still).update(connected=False):
-            _tell(seat, False, now_ms)
-    return len(lapsed)
+def lease_lapse(*, seat_id: UUID, now_ms: int) -> bool:
+    """Let a lease that lapsed count as a lost connection; return False if it was renewed meanwhile.
+
+    The round is told first: a process that dies in between leaves the lease due, and telling again changes nothing.
+    """
+    lapsed = Seat.objects.filter(pk=seat_id, connected=True, seen_until_ms__lte=now_ms)
+    seat = lapsed.first()
+    if seat is None:
+        return False
+    _tell(seat, False, now_ms)
+    if lapsed.update(connected=False):
+        return True
+    _tell(seat, True, now_ms)
+    return False
 
 
 def _tell(seat: Seat, connected: bool, now_ms: int) -> None:

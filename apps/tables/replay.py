@@ -46,26 +46,30 @@ def replay(round_: Round, *, upto: int | None = None) -> Iterator[Replayed]:
         if upto is not None and entry.seq > upto:
             return
         given = json.loads(entry.body)["input"]
-        step = _start(game, round_, chance) if entry.kind == "start" else _apply(game, state, entry, given, chance)
+        if entry.kind == "start":
+            step = game.start(setup_of(round_, dealer.opening_deck(round_.pk)), chance)
+        else:
+            step = apply(game, state, entry, given, chance)
         state = step.state
         yield Replayed(entry, step)
 
 
-def _start(game: Game[Any], round_: Round, chance: Chance) -> Step[Any]:
+def setup_of(round_: Round, deck: tuple[str, ...]) -> Setup:
+    """Return what a dealt round began with, if this deck was dealt."""
     assert round_.opener is not None
     assert round_.dealt_ms is not None
-    setup = Setup(
+    return Setup(
         seats=tuple(Seat(number) for number in round_.numbers),
-        deck=dealer.opening_deck(round_.pk),
+        deck=deck,
         options=round_.table.options,
         now=round_.dealt_ms,
         opener=Seat(round_.opener),
         carry=round_.carry,
     )
-    return game.start(setup, chance)
 
 
-def _apply(game: Game[Any], state: Any, entry: StoredEntry, given: dict[str, Any], chance: Chance) -> Step[Any]:
+def apply(game: Game[Any], state: Any, entry: StoredEntry, given: dict[str, Any], chance: Chance) -> Step[Any]:
+    """Give the input of a stored entry to the rules."""
     seat = Seat(-1 if entry.seat is None else entry.seat)
     match entry.kind:
         case "act":

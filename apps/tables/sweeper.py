@@ -9,94 +9,122 @@ Source: docs/developers/architecture.md.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
 from django.db import DatabaseError
-from django.db.models import F, Min
+from django.db.models import F
 
 from apps.core import clock, heartbeat
+from apps.core.backlog import Kind
 from apps.core.errors import ApplicationError
-from apps.core.health import Unhealthy
 from apps.tables import metrics, presence
-from apps.tables.models import Round, Table
-from apps.tables.services import play, tables
+from apps.tables.models import Round, Seat, Table
+from apps.tables.services import play, seats, tables
 
 log = structlog.get_logger(__name__)
 
 BATCH_MAX = 500
 """Rows of one kind a tick takes."""
 
+KIND_MAX_S = 1.0
+"""A tick takes no further row of a kind after so long; the next tick goes on.  So no kind waits long for another."""
+
 RUNNING_MAX_MS = int(5.75 * 3_600_000)
 """A round that runs this long is void; the protocol allows six hours."""
 
-LATE_ALARM_MS = 10_000
-"""A deadline overdue by more than this makes the service not ready."""
+ALARM_MS = 10_000
+"""What players wait for, overdue by more than this, makes the service not ready."""
+
+QUIET_ALARM_MS = 60_000
+"""What nobody at a table waits for, overdue by more than this, only raises the alarm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One kind of due rows, the column that names what ``run`` is called with, and the service that ``run`` calls."""
+
+    kind: Kind
+    run: Callable[[Any, int], object]
+    key: str = "pk"
+
+
+SWEEPS = (
+    # Turns, calls, set-up, and the time to come back: a round has one clock, the next of them all.
+    Sweep(
+        Kind(
+            "clocks", lambda: Round.objects.filter(status=Round.Status.RUNNING), "wake_at_ms", ALARM_MS, is_vital=True
+        ),
+        lambda pk, now_ms: play.round_wake(round_id=pk, now_ms=now_ms, skip_locked=True),
+    ),
+    Sweep(
+        Kind("tables", Table.objects.all, "wake_at_ms", ALARM_MS, is_vital=True),
+        lambda pk, now_ms: tables.table_tick(table_id=pk, now_ms=now_ms, skip_locked=True),
+    ),
+    Sweep(
+        Kind(
+            "ended_rounds",
+            lambda: Round.objects.filter(advanced=False, status__in=[Round.Status.FINISHED, Round.Status.VOID]),
+            "ended_ms",
+            ALARM_MS,
+            is_vital=True,
+        ),
+        lambda pk, now_ms: tables.table_tick(table_id=pk, now_ms=now_ms, skip_locked=True),
+        key="table_id",
+    ),
+    Sweep(
+        Kind(
+            "overdue_reveals",
+            lambda: Round.objects.filter(status=Round.Status.RUNNING),
+            "dealt_ms",
+            QUIET_ALARM_MS,
+            wait_ms=RUNNING_MAX_MS,
+        ),
+        lambda pk, now_ms: tables.round_give_up(round_id=pk, reason="operator_fault", now_ms=now_ms),
+    ),
+    Sweep(
+        Kind("connections", lambda: Seat.objects.filter(connected=True), "seen_until_ms", QUIET_ALARM_MS),
+        lambda pk, now_ms: presence.lease_lapse(seat_id=pk, now_ms=now_ms),
+    ),
+    Sweep(
+        Kind(
+            "idle_seats",
+            lambda: Seat.objects.filter(is_ready=False, in_match=False),
+            "active_ms",
+            QUIET_ALARM_MS,
+            wait_ms=seats.IDLE_MAX_MS,
+        ),
+        lambda pk, now_ms: seats.seat_give_away(seat_id=pk, now_ms=now_ms),
+    ),
+)
 
 
 def sweep() -> dict[str, int]:
-    """Let everything due happen once; return how much of each kind was due."""
+    """Let everything due happen once; return how many rows of each kind were taken."""
     if heartbeat.api_is_away():
         # Nobody can play while the service is away, so nobody's clock runs out; the outage is added to all clocks.
         return {}
-    now = clock.now_ms()
-    done = {
-        "rounds": _rounds_wake(now),
-        "rounds_overlong": _overlong_void(now),
-        "tables": _tables_tick(now),
-        "leases": presence.leases_lapse(now_ms=now, limit=BATCH_MAX),
-    }
-    for kind, count in done.items():
-        metrics.DUE.labels(kind=kind).set(count)
-    return done
+    return {each.kind.name: _take(each, clock.now_ms()) for each in SWEEPS}
 
 
-def _each(ids: list[Any], what: str, call: Callable[[Any], object]) -> int:
-    """Call a service for each row; one that fails stays due and does not stop the others."""
-    for pk in ids:
+def _take(each: Sweep, now_ms: int) -> int:
+    """Call the service for each due row until the time is up; what fails stays due and does not stop the others."""
+    kind, over_s = each.kind, time.monotonic() + KIND_MAX_S
+    rows = list(kind.due(now_ms).values_list(each.key, kind.since)[:BATCH_MAX])
+    for taken, (key, since_ms) in enumerate(rows):
+        if time.monotonic() > over_s:
+            return taken
+        # The clock is read anew for each: a long batch must not date a clock that ran out during it too early.
+        now_ms = clock.now_ms()
+        metrics.SWEEP_LATENESS.labels(kind=kind.name).observe((now_ms - kind.wait_ms - since_ms) / 1000)
         try:
-            call(pk)
+            each.run(key, now_ms)
         except (DatabaseError, ApplicationError) as error:
-            log.warning("deadline_postponed", what=what, id=str(pk), error=repr(error))
-    return len(ids)
-
-
-def _rounds_wake(now: int) -> int:
-    due = list(
-        Round.objects.filter(status=Round.Status.RUNNING, wake_at_ms__lte=now)
-        .order_by("wake_at_ms")
-        .values_list("id", "wake_at_ms")[:BATCH_MAX]
-    )
-    for _, wake_at_ms in due:
-        assert wake_at_ms is not None
-        metrics.SWEEP_LATENESS.observe((now - wake_at_ms) / 1000)
-    # Each round reads the clock anew: a long batch must not date a clock that ran out during it too early.
-    return _each(
-        [pk for pk, _ in due],
-        "round",
-        lambda pk: play.round_wake(round_id=pk, now_ms=clock.now_ms(), skip_locked=True),
-    )
-
-
-def _overlong_void(now: int) -> int:
-    ids = list(
-        Round.objects.filter(status=Round.Status.RUNNING, dealt_ms__lte=now - RUNNING_MAX_MS).values_list(
-            "id", flat=True
-        )[:BATCH_MAX]
-    )
-    return _each(
-        ids, "overlong", lambda pk: tables.round_give_up(round_id=pk, reason="operator_fault", now_ms=clock.now_ms())
-    )
-
-
-def _tables_tick(now: int) -> int:
-    ids = list(
-        Table.objects.filter(wake_at_ms__lte=now).order_by("wake_at_ms").values_list("id", flat=True)[:BATCH_MAX]
-    )
-    ended = Round.objects.filter(advanced=False, status__in=[Round.Status.FINISHED, Round.Status.VOID])
-    ids += list(ended.order_by("ended_ms").values_list("table_id", flat=True)[:BATCH_MAX])
-    return _each(ids, "table", lambda pk: tables.table_tick(table_id=pk, now_ms=clock.now_ms()))
+            log.warning("deadline_postponed", kind=kind.name, id=str(key), error=repr(error))
+    return len(rows)
 
 
 def outage_add(gap_ms: int) -> None:
@@ -109,15 +137,3 @@ def outage_add(gap_ms: int) -> None:
     )
     Table.objects.filter(start_at_ms__isnull=False).update(start_at_ms=F("start_at_ms") + gap_ms)
     log.warning("outage_added", gap_ms=gap_ms)
-
-
-def lateness_check() -> None:
-    """Look at the oldest due deadline, for /health/ready.
-
-    Raises:
-        Unhealthy: it has been due for longer than LATE_ALARM_MS.
-    """
-    now = clock.now_ms()
-    oldest = Round.objects.filter(status=Round.Status.RUNNING).aggregate(oldest=Min("wake_at_ms"))["oldest"]
-    if oldest is not None and now - oldest > LATE_ALARM_MS:
-        raise Unhealthy(f"The oldest deadline has been due for {(now - oldest) // 1000} s.")

@@ -144,14 +144,13 @@ class Place:
 
     def act(self, number: int, action: Action, **more: Any) -> play.Moved:
         """Play one action of a seat."""
-        facts: dict[str, Any] = {"session_id": None} | more
+        facts: dict[str, Any] = {"session_id": None, "now_ms": self.now} | more
         if "seen" not in facts:
             facts["seen"] = self.round.seq
         return play.round_act(
             round_id=facts.pop("round_id", None) or self.round.pk,
             player_id=self.players[number],
             action=json.loads(json.dumps(action)),  # As it comes over HTTP.
-            now_ms=self.now,
             **facts,
         )
 

@@ -15,6 +15,7 @@ from apps.core import clock
 from apps.fairness import sequencer
 from apps.fairness.errors import ContributionMismatch
 from apps.fairness.protocol import contributions
+from apps.fairness.protocol.limits import CLOSE_MS
 from apps.fairness.protocol.verify import verify_bundles
 from apps.games import registry
 from apps.history import selectors as history
@@ -181,6 +182,27 @@ class TestVoids:
         tables.table_tick(table_id=place.id, now_ms=place.now)
         round_.refresh_from_db()
         assert round_.outcome == {"final": True, "void": "not_started", "fault": "none"}
+        assert place.round.index == 1
+        assert verified(round_.pk) == ["pass"]
+
+    @pytest.mark.parametrize("opened", [(), (0,), (0, 1)])
+    def test_a_closed_round_that_nobody_looked_at_in_time_is_the_operators_fault(
+        self, house: House, opened: tuple[int, ...]
+    ) -> None:
+        place = house.table(entropy="sealed")
+        for number in (0, 1):
+            place.sit(number)
+        given = {number: sealed_ready(place, number) for number in (0, 1)}
+        round_ = place.round
+        for number in opened[:1]:
+            sealed_open(place, number, given[number])
+        house.now_ms = (round_.closed_ms or 0) + CLOSE_MS + 1
+        if len(opened) == 2:
+            sealed_open(place, 1, given[1])
+        tables.table_tick(table_id=place.id, now_ms=place.now)
+        round_.refresh_from_db()
+        assert round_.outcome == {"final": True, "void": "operator_fault", "fault": "operator"}
+        assert round_.advanced
         assert place.round.index == 1
         assert verified(round_.pk) == ["pass"]
 

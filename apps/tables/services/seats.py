@@ -44,6 +44,10 @@ from apps.tables.selectors import loss_since
 from apps.tables.services import tables
 from apps.wallets import selectors as wallets_selectors
 
+IDLE_MAX_MS = 900_000
+"""A seat whose player has done nothing for this long, and is not in a round, is given away: also where no round starts
+that could be missed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
@@ -97,6 +101,7 @@ def seat_take(
                 player_id=player_id,
                 person_key=player.person,
                 sat_at_ms=now_ms,
+                active_ms=now_ms,
             )
             tables.table_save(table)
     except IntegrityError:
@@ -121,7 +126,7 @@ def _number(table: Table, taken: set[int], wanted: int | None) -> int:
 
 
 def _seat_of(table: Table, player_id: UUID) -> Seat:
-    seat = table.seats.filter(player_id=player_id).first()
+    seat = table.seats.select_for_update(no_key=True).filter(player_id=player_id).first()
     if seat is None:
         raise NotSeated
     return seat
@@ -159,6 +164,22 @@ def _is_dealt(round_: Round, player_id: UUID) -> bool:
     return round_.seats.filter(player_id=player_id).exists()
 
 
+def seat_give_away(*, seat_id: UUID, now_ms: int) -> bool:
+    """Free a seat that has been idle for IDLE_MAX_MS; return False if its player has come back meanwhile."""
+    idle = Seat.objects.filter(pk=seat_id, is_ready=False, in_match=False, active_ms__lte=now_ms - IDLE_MAX_MS)
+    table_id = idle.values_list("table_id", flat=True).first()
+    if table_id is None:
+        return False
+    with transaction.atomic(durable=True):
+        table = locks.table_lock(table_id)
+        if not idle.delete()[0]:
+            return False
+        tables.table_save(table)
+    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    feed.table_publish(table_id)
+    return True
+
+
 def seat_away_set(*, table_id: UUID, player_id: UUID, away: bool, now_ms: int) -> Seat:
     """Sit out from the next round on, or come back.
 
@@ -170,12 +191,12 @@ def seat_away_set(*, table_id: UUID, player_id: UUID, away: bool, now_ms: int) -
         seat = _seat_of(table, player_id)
         if away and seat.is_ready:
             raise AlreadyReady("You are ready for the next round; sit out after it.")
-        seat.is_away = away
+        seat.is_away, seat.active_ms = away, now_ms
         if away:
             seat.auto_ready_left = 0
         else:
             seat.rounds_missed = 0
-        seat.save(update_fields=["is_away", "rounds_missed", "auto_ready_left"])
+        seat.save(update_fields=["is_away", "active_ms", "rounds_missed", "auto_ready_left"])
         tables.table_save(table)
     tables.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
@@ -220,7 +241,7 @@ def seat_ready(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution:
             raise CommitmentNotPublished
         _funds_check(table, round_, player_id)
         _contribution_check(table, seat, round_id, contribution)
-        seat.is_ready, seat.is_away = True, False
+        seat.is_ready, seat.is_away, seat.active_ms = True, False, now_ms
         seat.seat_pk, seat.cp, seat.sig = contribution.pk, contribution.cp, contribution.sig
         if table.entropy == "sealed":
             seat.commit = contribution.value

@@ -21,6 +21,7 @@ from apps.fairness import selectors as fairness_selectors
 from apps.fairness import services as fairness
 from apps.fairness.conf import beacon_urls
 from apps.fairness.protocol import beacon
+from apps.fairness.protocol.limits import CLOSE_MS
 from apps.games import registry
 from apps.games.contract import RuleError
 from apps.games.kit.opening import options_filled
@@ -184,11 +185,17 @@ def table_advance(*, table_id: UUID, now_ms: int) -> None:
     table_tick(table_id=table_id, now_ms=now_ms)
 
 
-def table_tick(*, table_id: UUID, now_ms: int) -> None:
-    """Let everything the table waits for happen, if it is due."""
+def table_tick(*, table_id: UUID, now_ms: int, skip_locked: bool = False) -> None:
+    """Let everything the table waits for happen, if it is due.
+
+    Args:
+        skip_locked: give up at once when somebody else works on the table; that one lets it happen.
+    """
     lives: list[Live] = []
     with transaction.atomic(durable=True):
-        table = locks.table_lock(table_id)
+        table = locks.table_lock_free(table_id) if skip_locked else locks.table_lock(table_id)
+        if table is None:
+            return
         before = (table.round_id, table.status, table.start_at_ms)
         changed = _tick(table, lives, now_ms)
         if changed or before != (table.round_id, table.status, table.start_at_ms):
@@ -261,6 +268,8 @@ def _after_round(table: Table, round_: Round, seats: list[Seat], now_ms: int) ->
             seat.timeouts_row = timeouts.get(number, 0)
             seat.rounds_missed = 0
         seat.in_match = (played or seat.in_match) and not final
+        if seat.is_ready:
+            seat.active_ms = now_ms
         contribution_clear(seat)
         seat.save()
         kept.append(seat)
@@ -424,22 +433,26 @@ def _start(table: Table, round_: Round, seats: list[Seat], lives: list[Live], no
 def _closing_tick(table: Table, round_: Round, seats: list[Seat], lives: list[Live], now_ms: int) -> bool:
     """Deal a closed round when every seat has opened and the beacon is there, or give it up in time."""
     roster = [seat for seat in seats if seat.number in round_.numbers]
+    unopened = [seat for seat in roster if table.entropy == "sealed" and not seat.entropy]
+    opened = [seat for seat in roster if seat not in unopened]
+    since = max(round_.closed_ms or 0, 1000 * beacon.round_time_s(round_.beacon_round) if round_.beacon_round else 0)
+    if now_ms > since + CLOSE_MS:
+        # Nobody looked in time, so whatever is missing, it is the operator's fault: protocol, section 9.
+        _give_up(table, round_, "operator_fault", "operator", opened, now_ms)
+        return True
     signature = None
     if round_.beacon_round is not None:
         signature = fairness_selectors.beacon_signature(round_.id)
-    unopened = [seat for seat in roster if table.entropy == "sealed" and not seat.entropy]
     if signature is not None and not fairness_selectors.close_in_time(round_.id):
         # No verifier would believe that the roster was fixed before the beacon was out.
-        _give_up(table, round_, "operator_fault", "operator", [seat for seat in roster if seat not in unopened], now_ms)
+        _give_up(table, round_, "operator_fault", "operator", opened, now_ms)
         return True
     if not unopened and (round_.beacon_round is None or signature is not None):
         _, balances = _able(table, round_, roster)
         return _deal(table, round_, seats, roster, balances, signature, lives, now_ms)
-    since = max(round_.closed_ms or 0, 1000 * beacon.round_time_s(round_.beacon_round) if round_.beacon_round else 0)
     if now_ms < since + OPENINGS_MAX_MS:
         return False
     if unopened:
-        opened = [seat for seat in roster if seat.entropy]
         _give_up(table, round_, "entropy_missing", f"seat:{unopened[0].number}", opened, now_ms)
     else:
         _give_up(table, round_, "beacon_missing", "none", roster, now_ms)
