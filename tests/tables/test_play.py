@@ -11,6 +11,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from apps.accounts.services import session_create, session_revoke
+from apps.core.models import Idempotency
 from apps.history.models import Entry
 from apps.tables.models import Round, Seat
 from tests.tables.conftest import House, Place
@@ -69,6 +70,15 @@ class TestMoves:
         assert again.status_code == first.status_code == 201
         assert again.json() == first.json()
         assert again["Idempotency-Replayed"] == "true"
+
+    def test_the_same_key_works_once_even_after_stored_answers_were_purged(self, place: Place) -> None:
+        number, body = move(place)
+        token, path = place.house.token(place.players[number]), f"/rounds/{place.round.pk.hex}/actions"
+        first = call(token, "POST", path, body, **{"idempotency-key": "k1"})
+        Idempotency.objects.all().delete()
+        again = call(token, "POST", path, body, **{"idempotency-key": "k1"})
+        assert (again.status_code, again.json()) == (201, first.json())
+        assert place.round.seq == 1
 
     def test_the_same_key_with_another_body_is_refused(self, place: Place) -> None:
         number, body = move(place)
