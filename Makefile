@@ -1,10 +1,12 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench load simulate play verify verifier shell clean
+.PHONY: help setup run test chaos check fix bench load simulate play verify verifier shell clean
 
 PY := .venv/bin/python
 ARGS ?=
 GAME ?= monko
 N ?= 10000
+SEED ?= 1
+MINUTES ?= 10
 # The first Python of the machine that is neither too old nor too new; .venv is made with it.
 SYSTEM_PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
 	command -v $$name >/dev/null 2>&1 && \
@@ -28,6 +30,10 @@ test: ## Run the tests on throw-away servers; ARGS="tests/core" chooses some
 	$(INSTALL) dev
 	@$(PY) -m tools.browser $(ARGS)
 	@exec $(PY) -m tools.services $(PY) -m pytest $(or $(ARGS),-q -n 2)
+
+chaos: ## Kill parts of the running product at random and check that nothing is lost: SEED=7 MINUTES=10
+	$(INSTALL) run
+	@exec $(PY) -m tools.chaos --seed $(SEED) --minutes $(MINUTES) $(ARGS)
 
 check: ## Lint, types, import contracts, migrations, OpenAPI document, links in docs
 	$(INSTALL) dev

@@ -94,10 +94,11 @@ class Bot:
                 return
 
     async def _at_table(self, me: AsyncPlayerClient) -> None:
-        if self.table["status"] != "open":
+        if self.table["status"] not in ("open", "draining"):
             return
         if self.table["your_seat"] is None:
-            await self._sit(me)
+            if self.table["status"] == "open":
+                await self._sit(me)
             return
         round_ = self.table["round"]
         if not round_ or round_["status"] != "open" or not round_["takes_contributions"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.stack import Stack
+from tools.stack import Stack
 
 REDIS_DATABASE = 40
 

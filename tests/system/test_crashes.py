@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
 
 from apps.client.bots import run
 from apps.client.errors import ApiError
-from apps.client.operator import OperatorClient
-from apps.client.player import PlayerClient
-from tests.system.stack import Stack, pause, until
+from tests.system.rounds import duel
+from tools.stack import Stack, pause, until
 
 
 class Playing:
@@ -49,30 +46,6 @@ def playing(stack: Stack) -> Iterator[Playing]:
     until("a first round", stack.rounds_ended, timeout_s=180)
     yield bots
     bots.stop()
-
-
-def two(stack: Stack) -> tuple[OperatorClient, str, list[PlayerClient], str]:
-    """Return an operator's client, a table of Monko, two seated and ready players, and the running round."""
-    operator = OperatorClient(stack.url, stack.demo["api_key"])
-    name = secrets.token_hex(4)
-    players = []
-    for number in (0, 1):
-        player = operator.player_upsert(f"crash-{name}-{number}")
-        operator.credit(player["id"], "PTS", 5_000, external_id=f"crash-{name}-{number}")
-        players.append(PlayerClient(stack.url, operator.session_create(player["id"])["token"]))
-    body = {"game": "monko", "currency": "PTS", "buy_in_minor": 1_000, "seats_max": 2, "pause_ms": 60_000}
-    table = operator.table_create(body)["id"]
-    for number, client in enumerate(players):
-        client.seat_take(table, number)
-    opened = until("the commitment", lambda: _open(players[0].table(table)))
-    for client in players:
-        client.ready(table, {"round_id": opened, "entropy": secrets.token_hex(32)})
-    return operator, table, players, opened
-
-
-def _open(table: dict[str, Any]) -> str | None:
-    round_ = table["round"]
-    return str(round_["id"]) if round_ and round_["takes_contributions"] else None
 
 
 def clean(stack: Stack) -> None:
@@ -112,7 +85,8 @@ class TestCrashes:
 
 class TestWithoutWorkers:
     def test_a_late_move_never_wins_even_with_all_workers_dead(self, stack: Stack) -> None:
-        _, _, players, round_id = two(stack)
+        made = duel(stack)
+        players, round_id = made.players, made.round_id
         stack.kill("worker", "beat")
         try:
             view = players[0].round(round_id)

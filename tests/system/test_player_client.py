@@ -17,7 +17,7 @@ from apps.client.seat import Contribution, SeatKey, contribute
 from apps.client.streams import Message, follow, poll
 from apps.client.witness import Report, RoundWitness
 from apps.fairness.protocol.trust import trust_read
-from tests.system.stack import Stack, until
+from tools.stack import Stack, until
 
 LATE = {"stale_seq", "not_your_turn", "round_over", "round_closed", "round_not_running"}
 """Codes that tell a player only that somebody else was faster."""

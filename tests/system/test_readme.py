@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.system.stack import Stack
 from tools.services import ROOT
+from tools.stack import Stack
 
 
 def session() -> str:
