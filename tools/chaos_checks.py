@@ -66,8 +66,9 @@ NEVER: dict[str, str] = {
 """What must not be, and the query whose rows are cases of it."""
 
 OUTAGE = re.compile(
-    r"OperationalError|InterfaceError|AdminShutdown|CrashShutdown|CannotConnectNow|ConnectionError|TimeoutError|"
-    r"ConnectionRefused|ConnectionReset|BusyLoading|WorkerLostError|Service Unavailable|Cannot connect to|work_overdue"
+    r"OperationalError|InterfaceError|AdminShutdown|CrashShutdown|CannotConnectNow|TimeoutError|BusyLoading|"
+    r"Connection ?(Error|refused|reset|aborted)|Cannot connect to|WorkerLostError|Service Unavailable|work_overdue",
+    re.IGNORECASE,
 )
 """What only says that something was away."""
 

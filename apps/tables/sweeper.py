@@ -92,7 +92,7 @@ SWEEPS = (
     Sweep(
         Kind(
             "idle_seats",
-            lambda: Seat.objects.filter(is_ready=False, in_match=False),
+            lambda: Seat.objects.filter(is_ready=False, in_match=False).exclude(table__status=Table.Status.PAUSED),
             "active_ms",
             QUIET_ALARM_MS,
             wait_ms=seats.IDLE_MAX_MS,
@@ -130,10 +130,12 @@ def _take(each: Sweep, now_ms: int) -> int:
 def outage_add(gap_ms: int) -> None:
     """Add an outage of the service to every running clock, in the transaction that noticed it.
 
-    Engine time stands still during the outage, so no seat loses a turn by it; the transcript's times show it.
+    Engine time stands still during the outage, so no seat loses a turn by it; the transcript's times show it.  Nobody
+    could show a sign of life either: leases and the time of idle seats go on where they were.
     """
     Round.objects.filter(status=Round.Status.RUNNING).update(
         offset_ms=F("offset_ms") + gap_ms, wake_at_ms=F("wake_at_ms") + gap_ms
     )
     Table.objects.filter(start_at_ms__isnull=False).update(start_at_ms=F("start_at_ms") + gap_ms)
+    Seat.objects.update(seen_until_ms=F("seen_until_ms") + gap_ms, active_ms=F("active_ms") + gap_ms)
     log.warning("outage_added", gap_ms=gap_ms)

@@ -88,9 +88,13 @@ def _race(place: Place, round_: Round) -> str:
 
     Exactly one of the two happens: whoever is first changes the clock, or the number that the other one has seen.
     """
-    number, due, barrier = place.turn(), round_.wake_at_ms or 0, threading.Barrier(2)
+    number, barrier = place.turn(), threading.Barrier(2)
     legal = {action["type"]: action for action in place.legal(number)}
-    move = legal.get("take") or legal.get("draw") or legal["pass"]
+    if not legal.keys() & {"take", "pass"}:
+        place.act(number, legal["draw"])  # Ends no turn and changes no clock.
+        round_.refresh_from_db()
+        legal = {action["type"]: action for action in place.legal(number)}
+    move, due = legal.get("take") or legal["pass"], round_.wake_at_ms or 0
     told: list[StaleSeq | RoundClosed | None] = []
 
     def moves() -> None:
@@ -260,6 +264,18 @@ class TestOutages:
         assert entry.kind == "act"
         assert entry.at_ms == due - 1
 
+    def test_an_outage_costs_nobody_a_connection_or_a_seat(self, house: House) -> None:
+        place = house.table()
+        for number in (0, 1):
+            place.sit(number)
+        now_ms = clock.now_ms()
+        Seat.objects.filter(table_id=place.id, number=0).update(seen_until_ms=now_ms - 50_000)
+        Seat.objects.filter(table_id=place.id, number=1).update(active_ms=now_ms - seats.IDLE_MAX_MS - 50_000)
+        sweeper.outage_add(60_000)
+        taken = sweeper.sweep()
+        assert (taken["connections"], taken["idle_seats"]) == (0, 0)
+        assert Seat.objects.filter(table_id=place.id, connected=True).count() == 2
+
 
 class TestSweeper:
     def test_a_tick_lets_due_clocks_happen_and_a_second_one_nothing(self, house: House) -> None:
@@ -425,6 +441,16 @@ class TestIdleSeats:
         place = house.table()
         place.sit(0)
         Seat.objects.filter(table_id=place.id).update(active_ms=clock.now_ms() - seats.IDLE_MAX_MS - 1, **state)
+        assert sweeper.sweep()["idle_seats"] == 0
+        assert Seat.objects.filter(table_id=place.id).count() == 1
+
+    def test_a_paused_table_takes_no_seat_and_gives_the_time_back(self, house: House) -> None:
+        place = house.table()
+        place.sit(0)
+        tables.table_status_set(table_id=place.id, status="paused", now_ms=place.now)
+        Seat.objects.filter(table_id=place.id).update(active_ms=clock.now_ms() - seats.IDLE_MAX_MS - 1)
+        assert sweeper.sweep()["idle_seats"] == 0
+        tables.table_status_set(table_id=place.id, status="open", now_ms=clock.now_ms())
         assert sweeper.sweep()["idle_seats"] == 0
         assert Seat.objects.filter(table_id=place.id).count() == 1
 

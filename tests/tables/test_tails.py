@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
+from django.db import connection
 
 from apps.tables.feed import channel
-from apps.tables.streams.tails import Tails
+from apps.tables.streams.tails import READERS, Tails
 from tests.tables.conftest import House
 from tools.services import redis_start
 
@@ -30,6 +32,18 @@ async def heard(server: redis.Redis, name: str) -> None:
             except redis.RedisError:
                 pass
             await asyncio.sleep(0.1)
+
+
+def readers_hang_up() -> None:
+    """Close the connections of all reader threads: their threads stay."""
+    together = threading.Barrier(READERS._max_workers)
+
+    def hang_up() -> None:
+        together.wait(10)
+        connection.close()
+
+    for done in [READERS.submit(hang_up) for _ in range(READERS._max_workers)]:
+        done.result()
 
 
 class TestTails:
@@ -61,3 +75,4 @@ class TestTails:
             asyncio.run(go())
         finally:
             child.stop()
+            readers_hang_up()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.http import HttpResponse
 from rest_framework.test import APIClient
 
@@ -116,6 +117,11 @@ class TestTwins:
         place.deal(*SEATS)
         place.play_out(moves_max=moves)
         sequencer.tick(now_ms=clock.now_ms())
+        # Engine time stands still, as after an outage of an hour: no clock runs out while answers are compared.
+        hour_ms = 3_600_000
+        Round.objects.filter(pk=place.round.pk).update(
+            offset_ms=F("offset_ms") + hour_ms, wake_at_ms=F("wake_at_ms") + hour_ms
+        )
         round_ = place.round
         assert round_.status == Round.Status.RUNNING
         _, ours = played(round_, dealer.opening_deck(round_.pk))
@@ -128,7 +134,8 @@ class TestTwins:
             stored(round_, theirs)
             second = told(place, token, cards)
             stored(round_, ours)
-            assert second == first, (slug, viewer)
+            for ours_told, theirs_told in zip(first, second, strict=True):
+                assert theirs_told == ours_told, (slug, viewer)
             assert place.round.seq == round_.seq, "nothing was played"
 
     def test_a_snapshot_with_another_hand_is_told_apart_by_its_holder(self, house: House) -> None:

@@ -166,6 +166,8 @@ def table_status_set(*, table_id: UUID, status: str, now_ms: int) -> Table:
             if dealt or table.seats.filter(in_match=True).exists():
                 raise TableBusy
             status = Table.Status.DRAINING  # Nothing holds it up, so the tick below closes it.
+        if table.status == Table.Status.PAUSED:
+            table.seats.update(active_ms=now_ms)  # While it was paused nobody could do anything.
         table.status = status
         _plan(table, list(table.seats.all()), now_ms)
         table_save(table)
