@@ -8,7 +8,7 @@ READERS = "sealdeck_readonly, sealdeck_support, sealdeck_auditor"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tables", "0003_rounds_in_order")]
+    dependencies = [("tables", "0004_auto_ready")]
 
     operations = [
         migrations.AddField(
