@@ -14,8 +14,8 @@ from uuid import uuid4
 from apps.client.errors import ApiError
 from apps.client.operator import OperatorClient
 from apps.client.player import PlayerClient
-from tests.system.stack import Stack
 from tools.services import ROOT
+from tools.stack import Stack
 
 PAGE = ROOT / "docs" / "players" / "README.md"
 FASTER = {"stale_seq", "round_closed", "round_over", "round_not_running", "not_in_round"}
