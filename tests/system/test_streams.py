@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from apps.client.operator import OperatorClient
-from tests.system.stack import Stack
 from tools.load import Site, arguments_read
 from tools.load_streams import short_of, streams
+from tools.stack import Stack
 
 STREAMS = 100
 
