@@ -19,8 +19,8 @@ from uuid import UUID
 import structlog
 from django.db import connection, transaction
 
+from apps.core.egress import Answer, Resolver, post, resolve
 from apps.webhooks import metrics, services, signing
-from apps.webhooks.egress import Answer, Resolver, post, resolve
 from apps.webhooks.events import event_body
 from apps.webhooks.models import Delivery, DeliveryState, Endpoint, EndpointState
 

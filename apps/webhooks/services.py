@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from ipaddress import ip_address
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
 
+from apps.core import egress
 from apps.core.clock import now_ms
-from apps.webhooks import egress
-from apps.webhooks.errors import EndpointDisabled, EndpointLimitReached, EndpointNotFound
+from apps.webhooks.errors import EndpointDisabled, EndpointLimitReached, EndpointNotFound, TargetRefused
 from apps.webhooks.models import PAYLOAD_BYTES_MAX, Delivery, DeliveryState, Endpoint, EndpointState, Event
 
 NUMBERED_AT_ONCE_MAX = 1_000
@@ -76,22 +75,15 @@ def endpoint_create(*, operator_id: UUID, url: str, topics: Sequence[str]) -> En
         TargetRefused: the address is not one that is delivered to.
         EndpointLimitReached: the operator has ENDPOINTS_MAX.
     """
-    parts = egress.target_check(url)
-    if _is_literal(str(parts.hostname)):
-        egress.addresses_checked(parts, lambda host, _port: [host])
+    try:
+        egress.literal_check(url)
+    except egress.TargetRefused:
+        raise TargetRefused(pointer="/url") from None
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"webhooks endpoints {operator_id}"])
     if Endpoint.objects.filter(operator_id=operator_id).exclude(state_reason=DELETED).count() >= ENDPOINTS_MAX:
         raise EndpointLimitReached
     return Endpoint.objects.create(operator_id=operator_id, url=url, topics=list(topics), created_at_ms=now_ms())
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 @transaction.atomic

@@ -11,8 +11,9 @@ import pytest
 from django.db import connection
 
 from apps.client.webhooks import WebhookChecker, WebhookInvalid
+from apps.core import egress
 from apps.core.clock import now_ms
-from apps.webhooks import delivery, egress, services, signing
+from apps.webhooks import delivery, services, signing
 from apps.webhooks.models import Delivery, Endpoint, Event
 from tests.wallets.test_routes import send
 from tests.webhooks.conftest import Owner, Receiver

@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.api.fields import StrictChoiceField, StrictIntegerField, StrictSerializer, StrictTextField
+from apps.core.egress import URL_LENGTH_MAX
 from apps.webhooks import signing
-from apps.webhooks.egress import URL_LENGTH_MAX
 from apps.webhooks.models import Endpoint, EndpointState
 
 TOPIC = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+\Z"

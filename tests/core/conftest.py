@@ -1,0 +1,5 @@
+"""The receiver on loopback, which what is sent to is tested with."""
+
+from tests.webhooks.conftest import receiver
+
+__all__ = ["receiver"]
