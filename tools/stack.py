@@ -82,6 +82,7 @@ class Stack:
             "SEALDECK_ROOT_KEY_FILE": str(folder / "root-key"),
             "SEALDECK_API_URL": self.url,
             "SEALDECK_STREAM_URL": f"http://127.0.0.1:{self.stream_port}",
+            "SEALDECK_WEBHOOK_NETWORKS": "127.0.0.1/32",
             "SEALDECK_METRICS_TOKEN": METRICS_TOKEN,
             "PROMETHEUS_MULTIPROC_DIR": str(metrics),
             "PYTHONUNBUFFERED": "1",
@@ -156,6 +157,11 @@ class Stack:
         """Return the rows of a query."""
         with psycopg.connect(self.env["DATABASE_URL"]) as connection:
             return connection.execute(statement.encode()).fetchall()
+
+    def change(self, statement: str) -> None:
+        """Run a statement with the application's login: so rows get the times that a test would have to wait for."""
+        with psycopg.connect(self.env["DATABASE_URL"]) as connection:
+            connection.execute(statement.encode())
 
     def rounds_ended(self) -> int:
         """Return how many rounds have ended."""

@@ -146,6 +146,11 @@ class Exchange:
         return "\n".join((*lines, self.timestamp, str(self.status), digest)).encode("ascii")
 
 
+def key_kid(public_key: bytes) -> str:
+    """Return the name of an Ed25519 key in signatures: the first 8 bytes of the SHA-256 of its public half, hex."""
+    return hashlib.sha256(public_key).hexdigest()[:16]
+
+
 def answer_is_signed(exchange: Exchange, header: str, keys: Mapping[str, bytes]) -> bool:
     """Tell whether the header holds a signature of the answer by one of the server's keys.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 
-from apps.core.admin import LookOnly
+from apps.core.admin import LookOnly, moment
 from apps.core.deeds import Deeds
 from apps.wallets import desk
 from apps.wallets.models import (
@@ -18,6 +18,8 @@ from apps.wallets.models import (
     Entry,
     Hold,
     LedgerTransaction,
+    OperatorWallet,
+    Stake,
 )
 
 
@@ -132,3 +134,30 @@ class AlarmAdmin(Deeds):
     list_display = ("code", "operator_id", "detail", "raised_at_ms", "cleared_at_ms", "cleared_by")
     ordering = ("-id",)
     deeds = (desk.CLEAR,)
+
+
+@admin.register(OperatorWallet)
+class OperatorWalletAdmin(LookOnly):
+    """Operators' settings ``wallet``."""
+
+    fields = ("operator", "kind", "url", "answer_keys", "failures", "open_until_ms", "not_before_ms")
+    list_display = ("operator", "kind", "url", "failures")
+
+
+@admin.register(Stake)
+class StakeAdmin(LookOnly):
+    """Stakes of seamless wallets, oldest first: what lies in suspense, since when, and why."""
+
+    fields = (
+        *("id", "operator", "player", "player_ref", "currency", "amount_minor", "win_minor", "table_id", "round_id"),
+        *("state", "attempts", "next_try_at_ms", "last_error", "created_at_ms", "confirmed_at_ms", "state_at_ms"),
+    )
+    list_display = ("id", "operator", "state", "amount_minor", "currency", "since", "attempts", "last_error")
+    list_filter = ("state", "operator")
+    search_fields = ("id", "player_ref", "round_id")
+    ordering = ("created_at_ms",)
+
+    @admin.display(description="since")
+    def since(self, stake: Stake) -> str:
+        """Return since when the stake is in its state."""
+        return moment(stake.state_at_ms)

@@ -159,3 +159,74 @@ class CursorInvalid(ApplicationError):
     code = "cursor_invalid"
     status = 422
     title = "The cursor is not one that this API handed out."
+
+
+class WalletIsSeamless(ApplicationError):
+    """The operator's players have their money with the operator; it is not put in or taken out here."""
+
+    code = "wallet_is_seamless"
+    status = 409
+    title = "This operator has a seamless wallet: players' money is not kept here."
+
+
+class WalletInUse(ApplicationError):
+    """Players' money is still under way under the present setting."""
+
+    code = "wallet_in_use"
+    status = 409
+    title = "The wallet changes only while no player has a balance or a stake here."
+
+
+class WalletUrlRefused(ApplicationError):
+    """The address is not one that this server calls."""
+
+    code = "wallet_url_refused"
+    status = 422
+    title = "An operator's wallet is at a public https address, without credentials or query."
+
+
+class WalletKeyInvalid(ApplicationError):
+    """An answer key is not one."""
+
+    code = "wallet_key_invalid"
+    status = 422
+    title = "One or two answer keys are needed, each a public Ed25519 key of 32 bytes in hex."
+
+
+class BuyInRefused(ApplicationError):
+    """The operator's wallet refused the buy-in; ``reason`` is its code."""
+
+    code = "buy_in_refused"
+    status = 409
+    title = "The operator's wallet refused the buy-in."
+
+
+class BuyInPending(ApplicationError):
+    """An earlier request is fetching this buy-in."""
+
+    code = "buy_in_pending"
+    status = 409
+    title = "The buy-in is being fetched; try again in a moment."
+    retry = True
+    same_key = True
+
+
+class BuyInUnknown(ApplicationError):
+    """Nobody knows whether the operator's wallet took the buy-in; it is given back, and the seat is not ready."""
+
+    code = "buy_in_unknown"
+    status = 503
+    title = "The operator's wallet gave no definite answer. What it may have taken is given back; try again later."
+    money_moved = "unknown"
+    retry = True
+    same_key = True
+
+
+class OperatorUnavailable(ApplicationError):
+    """The operator's wallet does not answer, or has too many calls open; nothing was asked of it."""
+
+    code = "operator_unavailable"
+    status = 503
+    title = "The operator's wallet cannot be asked now; try again later."
+    retry = True
+    same_key = True

@@ -1,4 +1,4 @@
-"""The check of the whole ledger: invariants I1 to I18, each with what breaks it.
+"""The check of the whole ledger: invariants I1 to I19, each with what breaks it.
 
 docs/auditors/ledger.md.  Most are queries (apps.wallets.invariants); here are those that recompute hashes, signatures,
 files and payouts.  What a round should have paid is known above the ledger: the setting SEALDECK_ROUND_AUDIT names a

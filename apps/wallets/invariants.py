@@ -1,7 +1,7 @@
 """The ledger's invariants as queries that find what breaks them.
 
-I1 to I7, I10 to I12, I14, I15 and I17 of docs/auditors/ledger.md; each query answers one text for each violation, and
-is run for one operator or, with a null, for all.  Reads only.
+I1 to I7, I10 to I12, I14, I15, I17 and I19 of docs/auditors/ledger.md; each query answers one text for each violation,
+and is run for one operator or, with a null, for all.  Reads only.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ GUARDS = (
     "wallets_tx_approval_id_key",
     "wallets_entry_account_seq",
     "wallets_hold_identity",
+    "wallets_stake_one",
     "wallets_block_identity",
     "webhooks_event_seq",
     "webhooks_event_tx_id_key",
@@ -224,8 +225,36 @@ INVARIANTS = (
             AND (c.until_entry_id IS NULL OR e.id <= c.until_entry_id)
         JOIN wallets_tx t ON t.id = e.tx_id
         WHERE (%(operator)s::uuid IS NULL OR c.operator_id = %(operator)s) AND c.new_status <> 'open'
-            AND (t.kind IN ('buy_in', 'debit', 'capture', 'suspend')
+            AND (t.kind IN ('buy_in', 'debit', 'capture')
                 OR (c.new_status = 'closed' AND t.kind IN ('credit', 'promo')))
         """,
+    ),
+    Invariant(
+        "I19",
+        "Suspense is what stakes of seamless wallets wait for, and players have what confirmed stakes brought.",
+        """
+        SELECT format('operator %%s: suspense %%s %%s, stakes %%s', operator_id, sum(suspense), currency, sum(stakes))
+        FROM (
+            SELECT a.operator_id, a.currency_id AS currency, coalesce(s.posted, 0) + coalesce((SELECT sum(e.amount)
+                FROM wallets_tx t JOIN wallets_entry e ON e.tx_id = t.id AND e.account_id = a.id
+                WHERE t.operator_id = a.operator_id AND t.xid >= coalesce(s.upto_xid, '0'::xid8)), 0) AS suspense,
+                0 AS stakes
+            FROM wallets_account a LEFT JOIN LATERAL (SELECT posted, upto_xid FROM wallets_snapshot
+                WHERE account_id = a.id ORDER BY upto_xid DESC LIMIT 1) s ON true WHERE a.kind = 'suspense'
+            UNION ALL
+            SELECT operator_id, currency_id, 0, coalesce(win_minor, amount_minor) FROM wallets_stake
+                WHERE state NOT IN ('refused', 'rolled_back', 'paid', 'planned', 'sent', 'confirmed', 'played')
+        ) both_sides WHERE (%(operator)s::uuid IS NULL OR operator_id = %(operator)s)
+        GROUP BY operator_id, currency HAVING sum(suspense) <> sum(stakes)
+        UNION ALL
+        SELECT format('player %%s: confirmed stakes %%s, balance %%s', k.player_id, k.amount, coalesce(b.posted, 0))
+        FROM (SELECT operator_id, player_id, currency_id, sum(amount_minor) AS amount FROM wallets_stake
+                WHERE state = 'confirmed' GROUP BY operator_id, player_id, currency_id) k
+            LEFT JOIN wallets_account a ON a.operator_id = k.operator_id AND a.kind = 'player'
+                AND a.owner_ref = k.player_id AND a.currency_id = k.currency_id
+            LEFT JOIN wallets_balance b ON b.account_id = a.id
+        WHERE (%(operator)s::uuid IS NULL OR k.operator_id = %(operator)s) AND coalesce(b.posted, 0) < k.amount
+        """,
+        is_quick=True,
     ),
 )

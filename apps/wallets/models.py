@@ -1,7 +1,7 @@
 """Rows of the ledger.
 
 What must hold is a constraint here, or a trigger or a grant in the migrations that follow the first one; Python only
-asks.  Rules L1 to L15 and invariants I1 to I18: docs/auditors/ledger.md.  No row here is ever written through these
+asks.  Rules L1 to L15 and invariants I1 to I19: docs/auditors/ledger.md.  No row here is ever written through these
 classes: the application's role may not, the functions of migration 0003 do it.  Amounts are integers in minor units,
 times Unix milliseconds on the database's clock.
 """
@@ -478,3 +478,8 @@ class Alarm(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.detail}"
+
+
+# Django looks for models in this module.
+from apps.wallets.seamless.models import OperatorWallet as OperatorWallet  # noqa: E402
+from apps.wallets.seamless.models import Stake as Stake  # noqa: E402

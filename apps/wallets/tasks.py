@@ -9,9 +9,13 @@ from django.db import transaction
 from apps.core.clock import now_ms
 from apps.wallets import fsck, metrics, sealing, selectors, services
 from apps.wallets.daily import daily_files_make
+from apps.wallets.seamless import sweep
 
 ESCROW_AGE_MAX_MS = 24 * 3_600_000
 """Longer than any round or match lies open: an older escrow is one that somebody has to look at."""
+
+SUSPENSE_AGE_MAX_S = 24 * 3_600
+"""An amount that lies in suspense longer is told: an operator's wallet does not give a definite answer."""
 
 _log = structlog.get_logger(__name__)
 
@@ -34,11 +38,17 @@ def daily_files() -> int:
     return sum(daily_files_make(operator_id=operator_id) for operator_id in selectors.operators())
 
 
+@shared_task(name="wallets.seamless", ignore_result=True)
+def seamless() -> int:
+    """Send rollbacks and wins that are due to seamless operators."""
+    return sweep.run()
+
+
 @shared_task(name="wallets.check", ignore_result=True)
 def check() -> int:
     """Check the quick invariants of every operator; what is broken stops that operator's new rounds.
 
-    An escrow that has been lying open for too long is told, and stops nothing.
+    An escrow or a suspense that has been lying open for too long is told, and stops nothing.
     """
     raised = 0
     broken: set[str] = set()
@@ -60,4 +70,7 @@ def check() -> int:
     for invariant in fsck.quick_ids():
         metrics.INVARIANT_BROKEN.labels(invariant=invariant).set(invariant in broken)
     metrics.ESCROW_OLDEST_S.set((now - oldest_ms) // 1000)
+    suspense_s = sweep.ages_measure()
+    if suspense_s > SUSPENSE_AGE_MAX_S:
+        _log.warning("ledger_suspense_old", age_s=suspense_s)
     return raised

@@ -156,6 +156,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "fairness-beacon": every("fairness.beacon", 1),
     "fairness-cosign": every("fairness.cosign", 1),
     "wallets-holds": every("wallets.holds_expire", 5),
+    "wallets-seamless": every("wallets.seamless", 1),
     "wallets-seal": every("wallets.seal", 30),
     "wallets-check": every("wallets.check", 300),
     "wallets-daily": every("wallets.daily_files", 600),
@@ -182,7 +183,8 @@ SEALDECK_BEACON_URLS: list[str] = env.list("SEALDECK_BEACON_URLS", default=[])
 # Keys of the ledger and of webhooks (32 bytes, hex); derived from SECRET_KEY where they are not set.
 SEALDECK_LEDGER_KEY = env.str("SEALDECK_LEDGER_KEY", default="")
 SEALDECK_WEBHOOK_KEY = env.str("SEALDECK_WEBHOOK_KEY", default="")
-# Networks that webhooks may go to though they are not public, also without TLS: for trying out only.
+# Networks that webhooks and calls of operators' wallets may go to though they are not public, also without TLS: for
+# trying out only.
 SEALDECK_WEBHOOK_NETWORKS: list[str] = env.list("SEALDECK_WEBHOOK_NETWORKS", default=[])
 
 SEALDECK_SANDBOX = env.bool("SEALDECK_SANDBOX", default=False)

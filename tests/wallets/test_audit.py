@@ -251,7 +251,7 @@ class TestFsck:
 
     def test_a_sound_ledger_holds(self, audited: House) -> None:
         found = states()
-        assert list(found) == [f"I{number}" for number in range(1, 19)]
+        assert list(found) == [f"I{number}" for number in range(1, 20)]
         assert {name for name, state in found.items() if state == "not checked"} == {"I8", "I9", "I18"}
         assert broken() == set()
         assert broken(operator_id=audited.operator_id, is_quick=True) == set()
@@ -273,7 +273,7 @@ class TestFsck:
     def test_the_command_prints_each_and_fails_if_one_is_broken(self, audited: House, tamper: Tamper) -> None:
         out = StringIO()
         call_command("fsck_ledger", stdout=out)
-        assert len(out.getvalue().splitlines()) == 18 + 3
+        assert len(out.getvalue().splitlines()) == 19 + 3
         tamper(f"UPDATE wallets_balance SET posted = posted + 1 WHERE account_id = {PLAYER}")
         with pytest.raises(CommandError, match="2 invariants"):
             call_command("fsck_ledger", stdout=out)

@@ -30,7 +30,9 @@ GUARDED = (
     "wallets_entry",
     "wallets_hold",
     "wallets_key",
+    "wallets_operator_wallet",
     "wallets_snapshot",
+    "wallets_stake",
     "wallets_tx",
     "webhooks_event",
 )
@@ -40,6 +42,8 @@ COLUMNS_TO_UPDATE = {
     "wallets_balance": {"lock_only"},
     "wallets_currency": {"min_buy_in_minor"},
     "wallets_hold": {"state", "resolved_tx_id"},
+    "wallets_operator_wallet": {"kind", "url", "answer_keys", "failures", "open_until_ms", "not_before_ms"},
+    "wallets_stake": {"state", "win_minor", "attempts", "next_try_at_ms", "last_error"},
     "webhooks_event": {"seq"},
 }
 NO_INSERT = ("wallets_account", "wallets_account_status_change", "wallets_balance")

@@ -57,7 +57,16 @@ from apps.tables.errors import (
     TooManyCalls,
     WrongTableCode,
 )
-from apps.wallets.errors import CurrencyUnknown, CursorInvalid
+from apps.wallets.errors import (
+    AccountFrozen,
+    BuyInPending,
+    BuyInRefused,
+    BuyInUnknown,
+    CurrencyUnknown,
+    CursorInvalid,
+    OperatorUnavailable,
+    TestPlayerMoney,
+)
 
 MAY_PLAY = (
     GamingDisabled,
@@ -118,6 +127,12 @@ SEAT_READY = (
     *CONTRIBUTION,
     ContributionRepeated,
     *MAY_PLAY,
+    AccountFrozen,
+    BuyInPending,
+    BuyInRefused,
+    BuyInUnknown,
+    OperatorUnavailable,
+    TestPlayerMoney,
 )
 SEAT_OPEN = (
     TableNotFound,

@@ -20,19 +20,23 @@ from apps.tables.errors import AutoReadyNotAllowed, NotSeated
 from apps.tables.models import Round, Seat, Table
 from apps.tables.selectors import loss_since
 from apps.wallets import selectors as wallets
+from apps.wallets import services as wallets_services
 
 
 def auto_ready_set(*, table_id: UUID, player_id: UUID, rounds: int) -> int:
     """Let a seat be made ready for so many rounds from now on, or with 0 no more; return what was set.
 
     Raises:
-        AutoReadyNotAllowed: the table takes entropy from seats, or allows fewer rounds or none.
+        AutoReadyNotAllowed: the table takes entropy from seats or stakes from a seamless wallet, or allows fewer
+            rounds or none.
         NotSeated.
     """
     with transaction.atomic(durable=True):
         table = locks.table_lock(table_id)
         if rounds and table.entropy != "none":
             raise AutoReadyNotAllowed("At this table every seat gives its own entropy; get ready for each round.")
+        if rounds and table.buy_in_minor and wallets_services.operator_is_seamless(operator_id=table.operator_id):
+            raise AutoReadyNotAllowed("Stakes come from your operator's wallet each time; get ready for each round.")
         if rounds > table.auto_ready_rounds:
             raise AutoReadyNotAllowed(
                 f"At this table at most {table.auto_ready_rounds} rounds may be asked for in advance.",

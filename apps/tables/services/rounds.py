@@ -341,6 +341,7 @@ def round_void(
         head=bytes(round_.head).hex() if running else "",
         now_ms=max(now_ms, round_.last_at_ms),
     )
+    wallets.stakes_return(round_id=round_.id)
     if refund and round_.table.buy_in_minor and (running or round_.match_id != round_.id):
         wallets.round_refund(
             operator_id=round_.operator_id, round_id=round_.match_id, currency=round_.table.currency, reason=reason

@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts import selectors as accounts
 from apps.accounts.services.play import player_may_play
+from apps.core.errors import ApplicationError
 from apps.fairness import selectors as fairness_selectors
 from apps.fairness import services as fairness
 from apps.fairness.errors import ContributionForm
@@ -43,6 +44,8 @@ from apps.tables.models import Round, Seat, Table
 from apps.tables.selectors import loss_since
 from apps.tables.services import tables
 from apps.wallets import selectors as wallets_selectors
+from apps.wallets import services as wallets
+from apps.wallets.errors import BuyInUnknown
 
 IDLE_MAX_MS = 900_000
 """A seat whose player has done nothing for this long, and is not in a round, is given away: also where no round starts
@@ -153,6 +156,8 @@ def seat_stand_up(*, table_id: UUID, player_id: UUID, now_ms: int) -> bool:
             seat.stands_up = True
             seat.save(update_fields=["stands_up"])
         else:
+            if round_ is not None:
+                wallets.stakes_return(round_id=round_.id, player_ids=[player_id])
             seat.delete()
         tables.table_save(table)
     tables.table_tick(table_id=table_id, now_ms=now_ms)
@@ -206,52 +211,108 @@ def seat_away_set(*, table_id: UUID, player_id: UUID, away: bool, now_ms: int) -
 def seat_ready(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int) -> Seat:
     """Take a seat's contribution for the open round; the stake is taken when the round is dealt.
 
+    Where the operator's wallet is seamless, the stake is fetched from it first, outside any transaction; a seat gets
+    ready only in the transaction that brings the stake into the ledger.
+
     Raises:
         NotSeated, NotThisRound, RoundRunning, CommitmentNotPublished, AlreadyReady, BuyInShort, TablePaused, what
-        player_may_play raises, and the fairness errors of a contribution that does not fit.
+        player_may_play raises, the fairness errors of a contribution that does not fit, and with a seamless wallet
+        BuyInPending, BuyInRefused, BuyInUnknown, OperatorUnavailable.
     """
     with transaction.atomic(durable=True):
         table = locks.table_lock(table_id)
-        seat = _seat_of(table, player_id)
-        player_may_play(
-            player_id=player_id,
-            currency=table.currency,
-            stake_minor=0 if seat.in_match else table.buy_in_minor,
-            loss_since=loss_since,
-            now=now_ms,
-        )
-        round_ = table.round
-        if table.status == Table.Status.PAUSED and not seat.in_match:
-            raise TablePaused
-        if round_ is None or (round_.status != Round.Status.OPEN and round_.id == round_id):
-            raise RoundRunning
-        if round_.id != round_id:
-            raise NotThisRound(pointer="/round_id", round_id=round_.id.hex)
-        if round_.match_id != round_.id and not seat.in_match:
-            raise RoundRunning("A match is running; you are in with the next one.")
-        if seat.is_ready:
-            if (seat.entropy or seat.commit, seat.seat_pk, seat.sig) == (
-                contribution.value,
-                contribution.pk,
-                contribution.sig,
-            ):
-                return seat  # The same request again: its answer was lost.
-            raise AlreadyReady
-        if fairness_selectors.open_published(round_id) is None:
-            raise CommitmentNotPublished
-        _funds_check(table, round_, player_id)
-        _contribution_check(table, seat, round_id, contribution)
-        seat.is_ready, seat.is_away, seat.active_ms = True, False, now_ms
-        seat.seat_pk, seat.cp, seat.sig = contribution.pk, contribution.cp, contribution.sig
-        if table.entropy == "sealed":
-            seat.commit = contribution.value
-        else:
-            seat.entropy = contribution.value
-        seat.save()
-        tables.table_save(table)
+        seat, round_ = _ready_check(table, player_id, round_id, contribution, now_ms)
+        if round_ is None:
+            return seat  # The same request again: its answer was lost.
+        stake_id = _stake_plan(table, round_, player_id)
+        if stake_id is None:
+            _ready_save(table, seat, contribution, now_ms)
+    if stake_id is not None:
+        wallets.stake_send(stake_id=stake_id)
+        seat = _staked_ready(stake_id, table_id, player_id, round_id, contribution, now_ms)
     tables.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return seat
+
+
+def _staked_ready(
+    stake_id: UUID, table_id: UUID, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int
+) -> Seat:
+    """Bring a fetched stake into the ledger and make its seat ready, or give it back if that cannot be any more."""
+    refusal: ApplicationError | None = None
+    with transaction.atomic(durable=True):
+        table = locks.table_lock(table_id)
+        if not wallets.stake_confirm(stake_id=stake_id):
+            refusal = BuyInUnknown()
+        else:
+            try:
+                seat, round_ = _ready_check(table, player_id, round_id, contribution, now_ms)
+                assert round_ is not None, "a seat gets ready in the transaction that confirms its stake"
+                _ready_save(table, seat, contribution, now_ms)
+            except ApplicationError as error:
+                wallets.stakes_return(round_id=round_id, player_ids=[player_id])
+                refusal = error
+    if refusal is not None:
+        raise refusal
+    return seat
+
+
+def _ready_check(
+    table: Table, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int
+) -> tuple[Seat, Round | None]:
+    """Return the seat and the round that it may get ready for; no round if it is ready just so already."""
+    seat = _seat_of(table, player_id)
+    player_may_play(
+        player_id=player_id,
+        currency=table.currency,
+        stake_minor=0 if seat.in_match else table.buy_in_minor,
+        loss_since=loss_since,
+        now=now_ms,
+    )
+    round_ = table.round
+    if table.status == Table.Status.PAUSED and not seat.in_match:
+        raise TablePaused
+    if round_ is None or (round_.status != Round.Status.OPEN and round_.id == round_id):
+        raise RoundRunning
+    if round_.id != round_id:
+        raise NotThisRound(pointer="/round_id", round_id=round_.id.hex)
+    if round_.match_id != round_.id and not seat.in_match:
+        raise RoundRunning("A match is running; you are in with the next one.")
+    if seat.is_ready:
+        sent = (contribution.value, contribution.pk, contribution.sig)
+        if (seat.entropy or seat.commit, seat.seat_pk, seat.sig) == sent:
+            return seat, None
+        raise AlreadyReady
+    if fairness_selectors.open_published(round_id) is None:
+        raise CommitmentNotPublished
+    _funds_check(table, round_, player_id)
+    _contribution_check(table, seat, round_id, contribution)
+    return seat, round_
+
+
+def _ready_save(table: Table, seat: Seat, contribution: Contribution, now_ms: int) -> None:
+    seat.is_ready, seat.is_away, seat.active_ms = True, False, now_ms
+    seat.seat_pk, seat.cp, seat.sig = contribution.pk, contribution.cp, contribution.sig
+    if table.entropy == "sealed":
+        seat.commit = contribution.value
+    else:
+        seat.entropy = contribution.value
+    seat.save()
+    tables.table_save(table)
+
+
+def _stake_plan(table: Table, round_: Round, player_id: UUID) -> UUID | None:
+    """Plan the stake that has to be fetched; None where no operator's wallet is asked for one."""
+    if round_.match_id != round_.id or not table.buy_in_minor:
+        return None
+    return wallets.stake_plan(
+        operator_id=table.operator_id,
+        player_id=player_id,
+        currency=table.currency,
+        amount_minor=table.buy_in_minor,
+        table_id=table.id,
+        round_id=round_.id,
+    )
 
 
 def _contribution_check(table: Table, seat: Seat, round_id: UUID, contribution: Contribution) -> None:
@@ -277,7 +338,8 @@ def _funds_check(table: Table, round_: Round, player_id: UUID) -> None:
     if round_.match_id != round_.id:
         return
     balance = wallets_selectors.balance(operator_id=table.operator_id, player_id=player_id, currency=table.currency)
-    if balance.available_minor < table.buy_in_minor:
+    is_short = balance.available_minor < table.buy_in_minor
+    if is_short and not wallets.operator_is_seamless(operator_id=table.operator_id):
         raise BuyInShort(
             f"The buy-in is {table.buy_in_minor} {table.currency} (minor units), "
             f"the balance {balance.available_minor}.",

@@ -37,6 +37,7 @@ from apps.tables.models import Round, RoundSeat, Seat, Table
 from apps.tables.services import rounds
 from apps.tables.services.auto_ready import auto_ready_awaited, auto_ready_happen
 from apps.wallets import selectors as wallets_selectors
+from apps.wallets import services as wallets
 from apps.wallets.errors import AccountFrozen, InsufficientFunds
 
 log = structlog.get_logger(__name__)
@@ -409,11 +410,8 @@ def _start(table: Table, round_: Round, seats: list[Seat], lives: list[Live], no
     """Close or deal an open round whose time has come."""
     able, balances = _able(table, round_, seats)
     needed = 2 if round_.match_id != round_.id else table.seats_min
-    for seat in seats:
-        if seat not in able and seat.is_ready:
-            # Cannot pay, or is not there: the seat has to get ready again for a later round.
-            contribution_clear(seat)
-            seat.save()
+    unable = [seat for seat in seats if seat.is_ready and seat not in able]
+    _unready(round_, unable)  # They cannot pay, or are not there.
     if len(able) < needed:
         _missed_count(seats, able)
         table.start_at_ms = None
@@ -492,16 +490,22 @@ def _deal(
         if round_.status == Round.Status.CLOSING:
             _give_up(table, round_, "operator_fault", "operator", able, now_ms)
             return True
-        for seat in able:
-            if seat.player_id in broke:
-                contribution_clear(seat)
-                seat.save()
+        _unready(round_, [seat for seat in able if seat.player_id in broke])
         table.start_at_ms = None
         return True
     lives.append(live)
     _missed_count(seats, able)
     table.start_at_ms = None
     return True
+
+
+def _unready(round_: Round, seats: Sequence[Seat]) -> None:
+    """Let seats get ready again for a later start; what was fetched for them from a seamless wallet goes back."""
+    for seat in seats:
+        contribution_clear(seat)
+        seat.save()
+    if seats:
+        wallets.stakes_return(round_id=round_.id, player_ids=[seat.player_id for seat in seats])
 
 
 def _missed_count(seats: Sequence[Seat], dealt: Sequence[Seat]) -> None:

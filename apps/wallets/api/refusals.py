@@ -14,9 +14,11 @@ from apps.wallets.errors import (
     HoldNotActive,
     HoldNotFound,
     InsufficientFunds,
+    OperatorUnavailable,
     TestPlayerMoney,
     TransactionConflict,
     TransactionNotFound,
+    WalletIsSeamless,
 )
 
 CREDIT = (
@@ -28,6 +30,7 @@ CREDIT = (
     AccountFrozen,
     BalanceTooLarge,
     TransactionConflict,
+    WalletIsSeamless,
 )
 DEBIT = (
     AmountInvalid,
@@ -38,12 +41,14 @@ DEBIT = (
     AccountFrozen,
     InsufficientFunds,
     TransactionConflict,
+    WalletIsSeamless,
 )
 TRANSACTION_LIST = (CursorInvalid,)
 TRANSACTION_GET = (TransactionNotFound,)
 BALANCE = (
     PlayerNotFound,
     CurrencyUnknown,
+    OperatorUnavailable,
 )
 HAVE = (PlayerNotFound, CurrencyUnknown, TestPlayerMoney, AmountInvalid)
 HOLD_PLACE = (*HAVE, AccountFrozen, InsufficientFunds, TransactionConflict)

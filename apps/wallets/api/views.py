@@ -31,7 +31,7 @@ from apps.wallets.api.serializers import (
     TransferRequestSerializer,
     TransferSerializer,
 )
-from apps.wallets.values import Transaction
+from apps.wallets.values import Balance, Transaction
 
 EXAMPLE = OpenApiExample(
     "100 points",
@@ -127,6 +127,14 @@ class TransactionView(ApiView):
         return Response(TransferSerializer(found).data)
 
 
+def _balance(operator_id: UUID, player_id: UUID, currency: str) -> Balance:
+    """Return what the player has, where his money is kept: here, or in his operator's wallet."""
+    if services.operator_is_seamless(operator_id=operator_id):
+        asked = services.balance_ask(operator_id=operator_id, player_id=player_id, currency=currency)
+        return Balance(posted_minor=asked, held_minor=0)
+    return selectors.balance(operator_id=operator_id, player_id=player_id, currency=currency)
+
+
 class BalanceView(ApiView):
     """A player's balance."""
 
@@ -137,7 +145,7 @@ class BalanceView(ApiView):
     )
     @refuses(*refusals.BALANCE)
     def get(self, request: Request, player_id: UUID) -> Response:
-        """Return a player's balance in one currency; a player sees his own."""
+        """Return a player's balance in one currency; a player sees his own. A seamless wallet is asked for it."""
         principal = principal_of(request)
         if isinstance(principal, PlayerPrincipal):
             if principal.player_id != player_id:
@@ -147,7 +155,7 @@ class BalanceView(ApiView):
         currency = _validated(BalanceQuerySerializer, request.query_params)["currency"]
         accounts.player_get(operator_id=principal.operator_id, player_id=player_id)
         selectors.currency_get(code=currency)
-        balance = selectors.balance(operator_id=principal.operator_id, player_id=player_id, currency=currency)
+        balance = _balance(principal.operator_id, player_id, currency)
         return Response(
             BalanceSerializer(
                 {

@@ -19,6 +19,7 @@ from apps.wallets.errors import (
     TransactionConflict,
 )
 from apps.wallets.models import Hold, HoldState
+from apps.wallets.seamless.settings import transfer_check
 from apps.wallets.services.calls import fingerprint, in_transaction, row
 from apps.wallets.values import AMOUNT_MINOR_MAX
 
@@ -36,9 +37,10 @@ def hold_place(
         ttl_ms: how long it may be captured, in milliseconds.
 
     Raises:
-        AmountInvalid, AccountFrozen, InsufficientFunds, TransactionConflict: nothing was written.
+        AmountInvalid, AccountFrozen, InsufficientFunds, TransactionConflict, WalletIsSeamless: nothing was written.
     """
     in_transaction()
+    transfer_check(operator_id=operator_id)
     assert ttl_ms > 0, "a hold has time"
     if type(amount_minor) is not int or not 1 <= amount_minor <= AMOUNT_MINOR_MAX:
         raise AmountInvalid(pointer="/amount_minor")

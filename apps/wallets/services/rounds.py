@@ -1,7 +1,8 @@
 """Buy-ins, payouts and refunds of rounds; for a match the round is the match's first.
 
 Rules L6, L7 and L15, invariants I6 and I7: docs/auditors/ledger.md.  Who gets what is decided elsewhere
-(docs/fairness/protocol.md, section 8); here it must add up to the escrow exactly, or nothing moves.
+(docs/fairness/protocol.md, section 8); here it must add up to the escrow exactly, or nothing moves.  What was fetched
+from a seamless operator's wallet for a round goes back there with the round's outcome, by the same transaction.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from uuid import UUID
 
 from apps.accounts.errors import GamingDisabled
 from apps.wallets.errors import AccountFrozen, InsufficientFunds, RoundSettled
+from apps.wallets.seamless import stakes
 from apps.wallets.services.calls import fingerprint, in_transaction, row
 from apps.wallets.values import AMOUNT_MINOR_MAX
 
@@ -35,6 +37,7 @@ def buy_ins_take(*, operator_id: UUID, round_id: UUID, currency: str, buy_ins: S
     players, amounts = _columns(buy_ins)
     assert players, "a round without buy-ins has no escrow"
     assert all(amount > 0 for amount in amounts), "a buy-in is positive"
+    stakes.stakes_play(operator_id=operator_id, round_id=round_id, buy_ins=buy_ins)
     outcome, tx_id, player_ids = row(
         "SELECT outcome, tx_id, players FROM wallets_buy_ins_take(%s, %s, %s, %s, %s, %s, %s)",
         [
@@ -77,6 +80,7 @@ def round_settle(
     players, amounts = _columns(payouts)
     assert fee_minor >= 0, "a fee is never negative"
     assert all(amount >= 0 for amount in amounts), "a payout is never negative"
+    played = stakes.stakes_played_lock(round_id=round_id)
     outcome, tx_id, pot = row(
         "SELECT outcome, tx_id, pot FROM wallets_round_settle(%s, %s, %s, %s, %s, %s, %s, %s)",
         [
@@ -92,6 +96,7 @@ def round_settle(
     )
     match outcome:
         case "done":
+            stakes.stakes_win(played=played, payouts=dict(payouts))
             return UUID(str(tx_id))
         case "settled":
             raise RoundSettled
@@ -109,6 +114,7 @@ def round_refund(*, operator_id: UUID, round_id: UUID, currency: str, reason: st
         RoundSettled: the round was settled.
     """
     in_transaction()
+    played = stakes.stakes_played_lock(round_id=round_id)
     outcome, tx_id = row(
         "SELECT outcome, tx_id FROM wallets_round_refund(%s, %s, %s, %s, %s, %s)",
         [
@@ -122,6 +128,7 @@ def round_refund(*, operator_id: UUID, round_id: UUID, currency: str, reason: st
     )
     match outcome:
         case "done":
+            stakes.stakes_refund(played=played)
             return UUID(str(tx_id))
         case "nothing":
             return None

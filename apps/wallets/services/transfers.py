@@ -20,6 +20,7 @@ from apps.wallets.errors import (
     TransactionConflict,
 )
 from apps.wallets.models import TxKind
+from apps.wallets.seamless.settings import transfer_check
 from apps.wallets.services.calls import fingerprint, in_transaction, row
 from apps.wallets.values import AMOUNT_MINOR_MAX, Transaction
 
@@ -31,7 +32,7 @@ def wallet_credit(
 
     Raises:
         AmountInvalid, CurrencyUnknown, PlayerNotFound, PlayerClosed, TestPlayerMoney, AccountFrozen, BalanceTooLarge,
-        TransactionConflict: nothing was written.
+        TransactionConflict, WalletIsSeamless: nothing was written.
     """
     return _transfer(TxKind.CREDIT, operator_id, player_id, currency, amount_minor, external_id, actor)
 
@@ -43,7 +44,7 @@ def wallet_debit(
 
     Raises:
         AmountInvalid, CurrencyUnknown, PlayerNotFound, PlayerFrozen, TestPlayerMoney, AccountFrozen,
-        InsufficientFunds (with ``available_minor``), TransactionConflict: nothing was written.
+        InsufficientFunds (with ``available_minor``), TransactionConflict, WalletIsSeamless: nothing was written.
     """
     return _transfer(TxKind.DEBIT, operator_id, player_id, currency, amount_minor, external_id, actor)
 
@@ -69,6 +70,7 @@ def _transfer(
     )
     match outcome:
         case "done":
+            transfer_check(operator_id=operator_id)  # A refusal undoes it; what was done before stays known.
             return selectors.transaction_get(operator_id=operator_id, tx_id=tx_id)
         case "known":
             return _same(tx_id, kind, operator_id, player_id, currency, amount_minor)

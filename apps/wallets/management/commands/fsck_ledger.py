@@ -11,9 +11,9 @@ from apps.wallets.fsck import State, check
 
 
 class Command(BaseCommand):
-    """Check the invariants I1 to I18; fails if one is broken."""
+    """Check the invariants I1 to I19; fails if one is broken."""
 
-    help = "Check the invariants I1 to I18 of the ledger and print each; exits with an error if one is broken."
+    help = "Check the invariants I1 to I19 of the ledger and print each; exits with an error if one is broken."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the arguments."""
