@@ -1,14 +1,15 @@
 """Limits of a player: what a change means, and which value holds when.
 
 Changes are rows that are never altered.  A change that tightens holds at once, one that loosens holds 24 hours later; a
-later change replaces an earlier one that does not hold yet.  Pure: no database, no clock.
+later change replaces an earlier one that does not hold yet.  Of the accounts of one person the strictest limit holds.
+Pure: no database, no clock.
 
 Source: docs/operators/responsible-play.md, section Limits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -82,6 +83,25 @@ def change_of(limit: Limit, value: int | None, now: int) -> LimitEntry | None:
     if limit.pending is not None and value == limit.pending.value:
         return None  # Asking again does not start the 24 hours again.
     return LimitEntry(value, now, now + LOOSENING_MS if is_looser(value, limit.value) else now)
+
+
+def limit_strictest(limits: Collection[Limit]) -> Limit:
+    """Return what holds where several limits hold together: the strictest, and what it loosens to next."""
+    value = _strictest(limit.value for limit in limits)
+    for change in sorted((limit.pending for limit in limits if limit.pending), key=lambda one: one.effective_at_ms):
+        then = _strictest(
+            limit.pending.value
+            if limit.pending is not None and limit.pending.effective_at_ms <= change.effective_at_ms
+            else limit.value
+            for limit in limits
+        )
+        if then != value:
+            return Limit(value, LimitEntry(then, change.created_at_ms, change.effective_at_ms))
+    return Limit(value)
+
+
+def _strictest(values: Iterable[int | None]) -> int | None:
+    return min((value for value in values if value is not None), default=None)
 
 
 def is_looser(value: int | None, than: int | None) -> bool:

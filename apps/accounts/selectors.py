@@ -8,14 +8,14 @@ Source: docs/operators/keys-and-sessions.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import F, Q
 
 from apps.accounts.errors import OperatorNotFound, PlayerNotFound
-from apps.accounts.limits import Limit, LimitEntry, limit_at
+from apps.accounts.limits import Limit, LimitEntry, limit_at, limit_strictest
 from apps.accounts.models import ApiKey, Change, Exclusion, LimitChange, Operator, OperatorStatus, Player, PlayerSession
 from apps.accounts.models import PlayerStatus as Status
 from apps.accounts.principals import PlayerPrincipal
@@ -27,6 +27,13 @@ CHANGES_MAX = 100
 """Changes of limits shown in a list, newest first."""
 EXCLUDED = "excluded"
 FOR_EVER_MS = 2**63 - 1
+TTL_S_MAX = 86_400
+"""The longest that a player's session lasts."""
+REST_MS = 15 * 60 * 1000
+"""A session that starts within this time after the last one ended belongs to the same sitting."""
+
+Persons = Mapping[UUID, Collection[UUID]]
+"""The accounts of each player's person, the player's own among them: limits and exclusions hold for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def player_get(*, operator_id: UUID, player_id: UUID, now: int | None = None) ->
 def players_get(*, operator_id: UUID, player_ids: Collection[UUID], now: int | None = None) -> dict[UUID, PlayerFacts]:
     """Return those of the players that are the operator's, by id."""
     rows = list(Player.objects.filter(operator_id=operator_id, pk__in=player_ids))
-    excluded = exclusions_in_force(players=rows, now=now_ms() if now is None else now)
+    excluded = exclusions_in_force(persons=persons_of(players=rows), now=now_ms() if now is None else now)
     return {player.pk: _facts(player, is_excluded=player.pk in excluded) for player in rows}
 
 
@@ -107,33 +114,52 @@ def _facts(player: Player, *, is_excluded: bool) -> PlayerFacts:
 def players_excluded(*, operator_id: UUID, player_ids: Collection[UUID], now: int) -> dict[UUID, int | None]:
     """Return who of the operator's players is excluded at ``now``, with the end of it (Unix ms) or None for never."""
     rows = Player.objects.filter(operator_id=operator_id, pk__in=list(player_ids))
-    return exclusions_in_force(players=list(rows), now=now)
+    return exclusions_in_force(persons=persons_of(players=list(rows)), now=now)
 
 
-def exclusions_in_force(*, players: Collection[Player], now: int) -> dict[UUID, int | None]:
+def persons_of(*, players: Collection[Player]) -> Persons:
+    """Return the accounts of each player's person: those of the same operator with the same person key."""
+    same = Q()
+    for player in players:
+        if player.person_key:
+            same |= Q(operator_id=player.operator_id, person_key=player.person_key)
+    accounts: dict[tuple[UUID, str], list[UUID]] = defaultdict(list)
+    if same:
+        for pk, operator_id, key in Player.objects.filter(same).values_list("pk", "operator_id", "person_key"):
+            accounts[operator_id, key].append(pk)
+    return {player.pk: accounts.get((player.operator_id, player.person_key), [player.pk]) for player in players}
+
+
+def person_of(*, player_id: UUID) -> Persons:
+    """Return the accounts of one player's person.
+
+    Raises:
+        PlayerNotFound: no such player.
+    """
+    persons = persons_of(players=list(Player.objects.filter(pk=player_id)))
+    if not persons:
+        raise PlayerNotFound
+    return persons
+
+
+def exclusions_in_force(*, persons: Persons, now: int) -> dict[UUID, int | None]:
     """Return who of the players is excluded at ``now``, with the end of it (Unix ms) or None for never.
 
-    An exclusion of one player holds for every player of the same operator with the same person key.
+    An exclusion of one account holds for every account of the same person.
     """
-    marked = [player for player in players if player.person_key]
-    person_of = {player.pk: _person(player) for player in players}
-    if marked:
-        # First the accounts, by the index on persons, then their exclusions: a join of both would read them all.
-        same = Q()
-        for player in marked:
-            same |= Q(operator_id=player.operator_id, person_key=player.person_key)
-        person_of |= {player.pk: _person(player) for player in Player.objects.filter(same)}
-    ends: dict[tuple[UUID, str], int] = {}
-    rows = Exclusion.objects.filter(Q(until_ms=None) | Q(until_ms__gt=now), player__in=list(person_of))
-    for player_id, until_ms in rows.values_list("player_id", "until_ms"):
-        person = person_of[player_id]
-        ends[person] = max(FOR_EVER_MS if until_ms is None else until_ms, ends.get(person, 0))
-    found = {player.pk: ends[_person(player)] for player in players if _person(player) in ends}
-    return {player_id: None if end == FOR_EVER_MS else end for player_id, end in found.items()}
+    ends: dict[UUID, int] = {}
+    rows = Exclusion.objects.filter(Q(until_ms=None) | Q(until_ms__gt=now), player__in=_accounts(persons))
+    for account_id, until_ms in rows.values_list("player_id", "until_ms"):
+        ends[account_id] = max(FOR_EVER_MS if until_ms is None else until_ms, ends.get(account_id, 0))
+    found = {
+        player_id: max(ends.get(account_id, 0) for account_id in account_ids)
+        for player_id, account_ids in persons.items()
+    }
+    return {player_id: None if end == FOR_EVER_MS else end for player_id, end in found.items() if end}
 
 
-def _person(player: Player) -> tuple[UUID, str]:
-    return (player.operator_id, person_name(player))
+def _accounts(persons: Persons) -> list[UUID]:
+    return list({account_id for account_ids in persons.values() for account_id in account_ids})
 
 
 def person_name(player: Player) -> str:
@@ -141,18 +167,23 @@ def person_name(player: Player) -> str:
     return f"person:{player.person_key}" if player.person_key else f"player:{player.pk}"
 
 
-def limits_of(*, player_ids: Collection[UUID], now: int) -> dict[UUID, dict[tuple[str, str], Limit]]:
-    """Return the limits of each of the players at ``now``, by kind and currency ('' for limits in minutes)."""
-    entries: dict[UUID, dict[tuple[str, str], list[LimitEntry]]] = {
-        player_id: defaultdict(list) for player_id in player_ids
-    }
-    for row in LimitChange.objects.filter(player__in=list(player_ids)).order_by("pk"):
+def limits_of(*, persons: Persons, now: int) -> dict[UUID, dict[tuple[str, str], Limit]]:
+    """Return the limits of each player at ``now``, by kind and currency ('' for limits in minutes).
+
+    Each is the strictest of those of the person's accounts.
+    """
+    entries: dict[UUID, dict[tuple[str, str], list[LimitEntry]]] = defaultdict(lambda: defaultdict(list))
+    for row in LimitChange.objects.filter(player__in=_accounts(persons)).order_by("pk"):
         entry = LimitEntry(row.value, row.created_at_ms, row.effective_at_ms)
         entries[row.player_id][row.kind, row.currency].append(entry)
-    return {
-        player_id: {name: limit_at(listed, now) for name, listed in sorted(by_name.items())}
-        for player_id, by_name in entries.items()
-    }
+    found: dict[UUID, dict[tuple[str, str], Limit]] = {}
+    for player_id, account_ids in persons.items():
+        by_name: dict[tuple[str, str], list[Limit]] = defaultdict(list)
+        for account_id in account_ids:
+            for name, listed in entries[account_id].items():
+                by_name[name].append(limit_at(listed, now))
+        found[player_id] = {name: limit_strictest(limits) for name, limits in sorted(by_name.items())}
+    return found
 
 
 def limit_changes(*, operator_id: UUID, player_id: UUID) -> list[LimitChange]:
@@ -166,14 +197,25 @@ def changes(*, operator_id: UUID, subject_id: UUID) -> list[Change]:
     return list(rows.order_by("-pk")[:CHANGES_MAX])
 
 
-def sittings(*, player_ids: Collection[UUID]) -> dict[UUID, int]:
-    """Return when the latest sitting of each of the players began, Unix milliseconds."""
-    latest = (
-        PlayerSession.objects.filter(player__in=list(player_ids))
-        .order_by("player", "-created_at_ms", "-expires_at_ms")
-        .distinct("player")
+def sittings(*, persons: Persons, now: int) -> dict[UUID, int]:
+    """Return when the unbroken sitting of each of the players began who is in one at ``now``, Unix milliseconds.
+
+    A sitting is the person's, under whichever accounts, and lasts until REST_MS after the end of its last session.
+    """
+    rows = PlayerSession.objects.filter(
+        Q(revoked_at_ms=None) | Q(revoked_at_ms__gt=now - REST_MS),
+        player__in=_accounts(persons),
+        created_at_ms__gt=now - REST_MS - 1000 * TTL_S_MAX,  # What the index can use.
+        expires_at_ms__gt=now - REST_MS,
     )
-    return dict(latest.values_list("player_id", "sitting_at_ms"))
+    began: dict[UUID, int] = {}
+    for account_id, sitting_at_ms in rows.values_list("player_id", "sitting_at_ms"):
+        began[account_id] = min(sitting_at_ms, began.get(account_id, sitting_at_ms))
+    return {
+        player_id: min(began[account_id] for account_id in account_ids if account_id in began)
+        for player_id, account_ids in persons.items()
+        if not began.keys().isdisjoint(account_ids)
+    }
 
 
 def session_is_live(principal: PlayerPrincipal) -> bool:

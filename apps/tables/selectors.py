@@ -8,6 +8,7 @@ run out.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from apps.accounts import selectors as accounts
+from apps.accounts.services.play import LossSince
 from apps.fairness import dealer
 from apps.fairness import selectors as fairness
 from apps.games import registry
@@ -96,16 +98,39 @@ def dealt_seat(*, round_id: UUID, player_id: UUID) -> int | None:
     return RoundSeat.objects.filter(round_id=round_id, player_id=player_id).values_list("number", flat=True).first()
 
 
-def loss_since(player_id: UUID, currency: str, since_ms: int) -> int:
-    """Return what a player lost in a currency in rounds dealt since a time (Unix ms), minor units; negative is a gain.
+def loss_at(table_id: UUID) -> LossSince:
+    """Return what tells the losses of players who want to stake at a table.
 
-    A stake in a round that still runs counts as lost until it ends.
+    A stake counts as lost while its round runs, and from the moment that a seat is ready for it: a seat that is ready
+    at another table has spent that money.  This table's own stake is what is being asked about.
     """
-    rows = RoundSeat.objects.filter(
-        player_id=player_id, round__table__currency=currency, round__dealt_ms__gte=since_ms
-    ).exclude(round__status=Round.Status.VOID)
-    sums = rows.aggregate(paid=Sum("buy_in_minor"), back=Sum("payout_minor"))
-    return (sums["paid"] or 0) - (sums["back"] or 0)
+
+    def loss_since(player_ids: Collection[UUID], currency: str, since_ms: int) -> int:
+        rows = RoundSeat.objects.filter(
+            player_id__in=player_ids, round__table__currency=currency, round__dealt_ms__gte=since_ms
+        ).exclude(round__status=Round.Status.VOID)
+        sums = rows.aggregate(paid=Sum("buy_in_minor"), back=Sum("payout_minor"))
+        ready = Seat.objects.filter(
+            player_id__in=player_ids,
+            is_ready=True,
+            in_match=False,
+            table__currency=currency,
+            table__round__status__in=(Round.Status.OPEN, Round.Status.CLOSING),
+        ).exclude(table_id=table_id)
+        staked = ready.aggregate(sum=Sum("table__buy_in_minor"))["sum"]
+        return (sums["paid"] or 0) - (sums["back"] or 0) + (staked or 0)
+
+    return loss_since
+
+
+def person_is_ready(seat: Seat) -> bool:
+    """Tell whether the person of a seat is ready at the same table under another account.
+
+    Nobody sits down so; but the operator may tell only later that two players are one person.
+    """
+    mark = seat.player.person_key
+    others = Seat.objects.filter(table_id=seat.table_id, is_ready=True, player__person_key=mark).exclude(pk=seat.pk)
+    return bool(mark) and others.exists()
 
 
 def table_view(table: Table, *, viewer_id: UUID | None = None, for_operator: bool = False) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.accounts.limits import LOOSENING_MS, Limit, LimitEntry, change_of, is_looser, limit_at
+from apps.accounts.limits import LOOSENING_MS, Limit, LimitEntry, change_of, is_looser, limit_at, limit_strictest
 
 T = 1_000_000
 H24 = 24 * 60 * 60 * 1000
@@ -54,6 +54,36 @@ class TestLimitAt:
     def test_measures_a_wish_against_what_holds_by_then(self) -> None:
         changes = played((T, 100), (T, 500), (T + H24, 400))
         assert limit_at(changes, T + H24) == Limit(400)
+
+
+class TestLimitStrictest:
+    def test_is_the_least_of_what_holds(self) -> None:
+        assert limit_strictest([Limit(), Limit(300), Limit(200)]) == Limit(200)
+        assert limit_strictest([]) == limit_strictest([Limit()]) == Limit()
+
+    def test_tells_the_next_loosening_that_is_felt(self) -> None:
+        unfelt, felt = LimitEntry(None, T, T + H24), LimitEntry(500, T + 5, T + H24 + 5)
+        assert limit_strictest([Limit(200, unfelt), Limit(100, felt)]) == Limit(100, felt)
+        held = LimitEntry(200, T + 5, T + H24 + 5)
+        assert limit_strictest([Limit(200), Limit(100, felt)]) == Limit(100, held)
+
+    @given(
+        st.lists(
+            st.lists(st.tuples(st.integers(0, 3 * H24), st.none() | st.integers(0, 5)), min_size=1, max_size=4).map(
+                lambda wishes: played(*sorted(wishes, key=lambda wish: wish[0]))
+            ),
+            max_size=3,
+        )
+    )
+    def test_what_is_told_to_come_comes(self, histories: list[list[LimitEntry]]) -> None:
+        now = 3 * H24
+        told = limit_strictest([limit_at(changes, now) for changes in histories])
+        if told.pending is None:
+            assert limit_strictest([limit_at(changes, now + H24) for changes in histories]).value == told.value
+            return
+        at = told.pending.effective_at_ms
+        assert limit_strictest([limit_at(changes, at - 1) for changes in histories]).value == told.value
+        assert limit_strictest([limit_at(changes, at) for changes in histories]).value == told.pending.value
 
 
 class TestChangeOf:

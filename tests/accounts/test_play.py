@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID, uuid4
 
 import pytest
@@ -27,11 +28,11 @@ class Losses:
 
     def __init__(self, lost: int) -> None:
         self.lost = lost
-        self.asked: list[tuple[UUID, str, int]] = []
+        self.asked: list[tuple[frozenset[UUID], str, int]] = []
 
-    def __call__(self, player_id: UUID, currency: str, since_ms: int) -> int:
+    def __call__(self, player_ids: Collection[UUID], currency: str, since_ms: int) -> int:
         """Return the loss."""
-        self.asked.append((player_id, currency, since_ms))
+        self.asked.append((frozenset(player_ids), currency, since_ms))
         return self.lost
 
 
@@ -93,7 +94,7 @@ class TestPlayerMayPlay:
         now = now_ms()
         losses = Losses(700)
         services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=300, loss_since=losses, now=now)
-        assert losses.asked == [(player.pk, "EUR", now - window_ms)]
+        assert losses.asked == [(frozenset([player.pk]), "EUR", now - window_ms)]
         with pytest.raises(errors.LimitExceeded) as caught:
             services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=301, loss_since=losses, now=now)
         assert caught.value.facts == {"kind": kind.value, "currency": "EUR", "limit": 1_000}
@@ -132,6 +133,63 @@ class TestPlayerMayPlay:
         services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=200, now=now + DAY_MS)
 
 
+class TestOnePersonUnderTwoAccounts:
+    def test_has_the_limits_of_both(self, acme: Tenant) -> None:
+        first, second = (acme.player(name, person_key="h:1") for name in ("u-1", "u-2"))
+        limit(first.pk, LimitKind.STAKE_ROUND, 500)
+        late = acme.player("u-3", person_key="h:1")
+        for player in (first, second, late):
+            services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=500)
+            with pytest.raises(errors.LimitExceeded) as caught:
+                services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=501)
+            assert caught.value.facts["limit"] == 500
+        services.player_may_play(player_id=acme.player("u-4").pk, currency="EUR", stake_minor=501)
+
+    def test_loosens_a_limit_of_the_other_only_after_a_day(self, acme: Tenant) -> None:
+        first, now = acme.player("u-1", person_key="h:1"), now_ms()
+        limit(first.pk, LimitKind.STAKE_ROUND, 100, now=now)
+        late = acme.player("u-2", person_key="h:1")
+        limit(late.pk, LimitKind.STAKE_ROUND, 200, now=now)
+        for player in (first, late):
+            with pytest.raises(errors.LimitExceeded):
+                services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=200, now=now + DAY_MS - 1)
+            services.player_may_play(player_id=player.pk, currency="EUR", stake_minor=200, now=now + DAY_MS)
+
+    def test_keeps_the_strictest_when_it_is_told_later_who_it_is(self, acme: Tenant) -> None:
+        first, second = acme.player("u-1", person_key="h:1"), acme.player("u-2")
+        limit(first.pk, LimitKind.STAKE_ROUND, 100)
+        limit(second.pk, LimitKind.STAKE_ROUND, 900)
+        services.player_upsert(operator_id=acme.id, external_id="u-2", person_key="h:1")
+        with pytest.raises(errors.LimitExceeded):
+            services.player_may_play(player_id=second.pk, currency="EUR", stake_minor=101)
+
+    def test_has_lost_what_both_lost(self, acme: Tenant) -> None:
+        first, second = (acme.player(name, person_key="h:1") for name in ("u-1", "u-2"))
+        limit(first.pk, LimitKind.LOSS_DAY, 1_000)
+        losses, now = Losses(700), now_ms()
+        services.player_may_play(player_id=second.pk, currency="EUR", stake_minor=300, loss_since=losses, now=now)
+        assert losses.asked == [(frozenset([first.pk, second.pk]), "EUR", now - DAY_MS)]
+
+    def test_sits_on_under_the_other(self, acme: Tenant) -> None:
+        first, second = (acme.player(name, person_key="h:1") for name in ("u-1", "u-2"))
+        limit(first.pk, LimitKind.SESSION_MINUTES, 30, currency="")
+        sitting = services.session_create(player_id=first.pk, ttl_s=3600).sitting_at_ms
+        assert services.session_create(player_id=second.pk, ttl_s=3600).sitting_at_ms == sitting
+        with pytest.raises(errors.LimitExceeded):
+            services.player_may_play(player_id=second.pk, now=sitting + 30 * MINUTE_MS)
+        services.player_may_play(player_id=second.pk, now=sitting + (60 + 15) * MINUTE_MS + 1_000)  # After a rest.
+
+    def test_is_reminded_under_both(self, acme: Tenant) -> None:
+        first, second = (acme.player(name, person_key="h:1") for name in ("u-1", "u-2"))
+        limit(first.pk, LimitKind.REALITY_CHECK_MINUTES, 20, currency="")
+        assert services.session_create(player_id=second.pk, ttl_s=600).reality_check_minutes == 20
+
+    def test_is_nobody_at_another_operator(self, acme: Tenant, rival: Tenant) -> None:
+        first, other = acme.player("u-1", person_key="h:1"), rival.player("u-1", person_key="h:1")
+        limit(first.pk, LimitKind.STAKE_ROUND, 100)
+        services.player_may_play(player_id=other.pk, currency="EUR", stake_minor=101)
+
+
 class TestPlayersRefused:
     def test_names_each_reason_in_few_queries(self, acme: Tenant, django_assert_max_num_queries: object) -> None:
         fine, frozen, excluded = (acme.player(f"u-{n}", person_key=f"h:{n}") for n in range(3))
@@ -150,6 +208,20 @@ class TestPlayersRefused:
 
 
 class TestSitting:
+    def test_a_short_session_within_a_long_one_does_not_end_it(self, acme: Tenant) -> None:
+        player, now = acme.player(), now_ms()
+        began = now - 60 * MINUTE_MS
+        for created, expires in ((began, now + 60 * MINUTE_MS), (began + MINUTE_MS, began + 2 * MINUTE_MS)):
+            PlayerSession.objects.create(
+                operator_id=acme.id,
+                player=player,
+                token_version=1,
+                sitting_at_ms=began,
+                created_at_ms=created,
+                expires_at_ms=expires,
+            )
+        assert services.session_create(player_id=player.pk, ttl_s=600).sitting_at_ms == began
+
     def test_goes_on_through_a_new_session(self, acme: Tenant) -> None:
         player = acme.player()
         first = services.session_create(player_id=player.pk, ttl_s=600)

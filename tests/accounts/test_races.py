@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.accounts import services
+from apps.accounts import selectors, services
 from apps.accounts.errors import KeyLimitReached, NonceReused
-from apps.accounts.limits import LimitKind
+from apps.accounts.limits import DAY_MS, LimitKind
 from apps.accounts.models import ApiKey, LimitChange, Operator, Player, PlayerSession, RequestNonce
 from apps.accounts.services import LimitWish
 from apps.accounts.services.nonces import nonce_use
@@ -101,6 +101,22 @@ class TestAtOnce:
         player.refresh_from_db()
         stale = PlayerSession.objects.filter(revoked_at_ms=None).exclude(token_version=player.token_version)
         assert not stale.exists()
+
+    def test_wishes_of_one_person_under_many_accounts_wait_for_each_other(self, operator: Operator) -> None:
+        players = [
+            services.player_upsert(operator_id=operator.pk, external_id=f"u-{n}", person_key="h:1").pk
+            for n in range(THREADS)
+        ]
+        now = now_ms()
+
+        def wish(number: int) -> int:
+            value = LimitWish(LimitKind.STAKE_ROUND, "EUR", 100 + number)
+            return len(services.limits_set(player_id=players[number], wishes=[value], actor="test", now=now))
+
+        assert all(isinstance(result, int) for result in at_once(wish))
+        limits = selectors.limits_of(persons=selectors.person_of(player_id=players[0]), now=now + 10 * DAY_MS)
+        last = LimitChange.objects.order_by("-pk")[0]
+        assert limits[players[0]][LimitKind.STAKE_ROUND, "EUR"].value == last.value
 
     def test_wishes_for_one_limit_make_one_change(self, operator: Operator) -> None:
         player, now = services.player_upsert(operator_id=operator.pk, external_id="u-1"), now_ms()

@@ -11,11 +11,15 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
+from apps.accounts.errors import LimitExceeded
+from apps.accounts.limits import LimitKind
+from apps.accounts.models import Player
+from apps.accounts.services import LimitWish, limits_set, player_upsert
 from apps.core.errors import ApplicationError
 from apps.tables.errors import BuyInShort, RoundRunning, SelfPlay, TableClosed, TablePaused, WrongTableCode
 from apps.tables.models import Round, Seat, Table
 from apps.tables.services import play, seats, tables
-from tests.tables.conftest import House
+from tests.tables.conftest import House, Place
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -80,6 +84,42 @@ class TestSitting:
         with pytest.raises(SelfPlay):
             place.sit(1, house.player(person_key="human-1"))
 
+    def test_one_person_from_two_accounts_at_once_sits_once(self, house: House) -> None:
+        place = house.table()
+        players = [house.player(person_key="human-1") for _ in range(4)]
+        told: list[str] = []
+
+        def sit(number: int) -> None:
+            try:
+                seats.seat_take(
+                    table_id=place.id,
+                    operator_id=house.operator_id,
+                    player_id=players[number],
+                    number=number,
+                    now_ms=place.now,
+                )
+                told.append("sits")
+            except ApplicationError as refusal:
+                told.append(refusal.code)
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=sit, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(told) == ["self_play"] * 3 + ["sits"]
+
+    def test_two_who_turn_out_to_be_one_person_do_not_play_each_other(self, house: House) -> None:
+        place = house.table()
+        for number in (0, 1):
+            external_id = Player.objects.get(pk=place.sit(number)).external_id
+            player_upsert(operator_id=house.operator_id, external_id=external_id, person_key="human-1")
+        place.ready(0)
+        with pytest.raises(SelfPlay):
+            place.ready(1)
+
     def test_a_private_table_asks_for_its_code(self, house: House) -> None:
         place = house.table(code="friends")
         with pytest.raises(WrongTableCode):
@@ -105,6 +145,47 @@ class TestSitting:
         place.play_out()
         assert Round.objects.get(pk=round_.pk).status == Round.Status.FINISHED
         assert Table.objects.get(pk=place.id).status == Table.Status.CLOSED
+
+
+class TestLossLimit:
+    def limited(self, house: House, lost_minor: int) -> tuple[UUID, UUID]:
+        """Return two accounts of one person, who may lose so much in a day."""
+        players = house.player(person_key="human-1"), house.player(person_key="human-1")
+        wish = LimitWish(LimitKind.LOSS_DAY, "PTS", lost_minor)
+        limits_set(player_id=players[0], wishes=[wish], actor="test", now=house.now_ms)
+        return players
+
+    def test_counts_what_the_other_account_has_at_stake(self, house: House) -> None:
+        first, second = self.limited(house, 1_999)
+        place, other = house.table(), house.table()
+        place.sit(0, first)
+        place.deal(0, 1)
+        other.sit(0, second)
+        with pytest.raises(LimitExceeded) as told:
+            other.ready(0)
+        assert told.value.facts["kind"] == "loss_day"
+
+    def test_two_stakes_at_once_do_not_both_just_fit(self, house: House) -> None:
+        places = [house.table(), house.table()]
+        for place, player in zip(places, self.limited(house, 1_999), strict=True):
+            place.sit(0, player)
+        told: list[str] = []
+
+        def ready(place: Place) -> None:
+            try:
+                place.ready(0)
+                told.append("ready")
+            except ApplicationError as refusal:
+                told.append(refusal.code)
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=ready, args=(place,)) for place in places]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(told) == ["limit_exceeded", "ready"]
 
 
 class TestReadiness:

@@ -85,7 +85,7 @@ def _wish(wish: dict[str, Any], index: int) -> services.LimitWish:
 
 
 def _limits(operator_id: UUID, player_id: UUID, now: int) -> dict[str, Any]:
-    limits = selectors.limits_of(player_ids=[player_id], now=now)[player_id]
+    limits = selectors.limits_of(persons=selectors.person_of(player_id=player_id), now=now)[player_id]
     return {
         "limits": [
             {

@@ -18,7 +18,8 @@ from apps.accounts.api.fields import (
 from apps.accounts.limits import LIMIT_KINDS
 from apps.accounts.models import PlayerStatus
 from apps.accounts.principals import SCOPES
-from apps.accounts.services.sessions import TTL_S_MAX, TTL_S_MIN
+from apps.accounts.selectors import TTL_S_MAX
+from apps.accounts.services.sessions import TTL_S_MIN
 from apps.accounts.signatures import Algorithm
 
 EXTERNAL_ID = r"^[A-Za-z0-9._:~-]{1,128}\Z"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from uuid import UUID
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from django.db import transaction
 from apps.accounts.errors import ExclusionTooShort
 from apps.accounts.limits import DAY_MS, LimitEntry, LimitKind, change_of, limit_at
 from apps.accounts.models import Exclusion, LimitChange
-from apps.accounts.services.players import player_lock
+from apps.accounts.services.players import person_lock, player_lock
 
 EXCLUSION_MS_MIN = DAY_MS
 
@@ -30,7 +31,9 @@ class LimitWish:
 
 @transaction.atomic
 def limits_set(*, player_id: UUID, wishes: Sequence[LimitWish], actor: str, now: int) -> list[LimitChange]:
-    """LimitEntry limits of a player and return the changes: tightened ones hold at once, loosened ones 24 hours later.
+    """Change limits of a player and return the changes: tightened ones hold at once, loosened ones 24 hours later.
+
+    A limit is the person's: the change is made under each of the person's accounts.
 
     Args:
         actor: who asked, as the history remembers it.
@@ -39,9 +42,9 @@ def limits_set(*, player_id: UUID, wishes: Sequence[LimitWish], actor: str, now:
     Raises:
         PlayerNotFound: no such player.
     """
-    player = player_lock(player_id)
+    accounts = person_lock(player_id)
     made: list[LimitChange] = []
-    for wish in wishes:
+    for player, wish in product(accounts, wishes):
         rows = LimitChange.objects.filter(player=player, kind=wish.kind, currency=wish.currency).order_by("pk")
         change = change_of(limit_at(map(change_read, rows), now), wish.value, now)
         if change is not None:

@@ -21,11 +21,12 @@ from apps.accounts.errors import (
 )
 from apps.accounts.limits import LOSS_WINDOWS_MS, MINUTE_MS, Limit, LimitKind
 from apps.accounts.models import OperatorStatus, Player, PlayerStatus
+from apps.accounts.services.players import accounts_lock
 from apps.core.clock import now_ms
 from apps.core.errors import ApplicationError
 
-LossSince = Callable[[UUID, str, int], int]
-"""Tells what a player lost in a currency since a time (Unix ms): minor units, negative for a gain."""
+LossSince = Callable[[Collection[UUID], str, int], int]
+"""Tells what players lost together in a currency since a time (Unix ms): minor units, negative for a gain."""
 
 
 def player_may_play(
@@ -66,12 +67,22 @@ def players_refused(
     loss_since: LossSince | None = None,
     now: int | None = None,
 ) -> dict[UUID, ApplicationError]:
-    """Return those of the players who may not join, with the reason: player_may_play for a whole table at once."""
+    """Return those of the players who may not join, with the reason: player_may_play for a whole table at once.
+
+    Exclusions and limits are the person's: whatever was lost, or sat through, under any account counts.  The accounts
+    of who has a loss limit stay locked until the transaction ends, so that two stakes at once do not both just fit.
+    """
     time = now_ms() if now is None else now
     players = {row.pk: row for row in Player.objects.select_related("operator").filter(pk__in=player_ids)}
-    excluded = selectors.exclusions_in_force(players=list(players.values()), now=time)
-    limits = selectors.limits_of(player_ids=players, now=time)
-    sittings = selectors.sittings(player_ids=[pk for pk in players if _has_session_limit(limits[pk])])
+    persons = selectors.persons_of(players=list(players.values()))
+    excluded = selectors.exclusions_in_force(persons=persons, now=time)
+    limits = selectors.limits_of(persons=persons, now=time)
+    sittings = selectors.sittings(
+        persons={pk: accounts for pk, accounts in persons.items() if _has_session_limit(limits[pk])}, now=time
+    )
+    if currency is not None:
+        bound = [pk for pk in players if any((kind, currency) in limits[pk] for kind in LOSS_WINDOWS_MS)]
+        accounts_lock([account_id for pk in bound for account_id in persons[pk]])
     refusals: dict[UUID, ApplicationError] = {}
     for player_id in player_ids:
         refusal = _status_refusal(players.get(player_id))
@@ -80,7 +91,7 @@ def players_refused(
         if refusal is None:
             refusal = _session_refusal(limits[player_id], sittings.get(player_id), time)
         if refusal is None and currency is not None:
-            refusal = _stake_refusal(limits[player_id], player_id, currency, stake_minor, loss_since, time)
+            refusal = _stake_refusal(limits[player_id], persons[player_id], currency, stake_minor, loss_since, time)
         if refusal is not None:
             refusals[player_id] = refusal
     return refusals
@@ -119,7 +130,7 @@ def _session_refusal(
 
 def _stake_refusal(
     limits: Mapping[tuple[str, str], Limit],
-    player_id: UUID,
+    accounts: Collection[UUID],
     currency: str,
     stake_minor: int,
     loss_since: LossSince | None,
@@ -133,6 +144,6 @@ def _stake_refusal(
         if limit is None:
             continue
         assert loss_since is not None, "a player with a loss limit needs loss_since"
-        if loss_since(player_id, currency, now - window_ms) + stake_minor > limit:
+        if loss_since(accounts, currency, now - window_ms) + stake_minor > limit:
             return LimitExceeded(kind=kind.value, currency=currency, limit=limit)
     return None

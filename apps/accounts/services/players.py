@@ -5,10 +5,12 @@ Source: docs/operators/keys-and-sessions.md, section Players.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
 
+from apps.accounts import selectors
 from apps.accounts.changes import SYSTEM, changed_by
 from apps.accounts.errors import PlayerClosed, PlayerConflict, PlayerNotFound
 from apps.accounts.models import Player, PlayerStatus
@@ -74,6 +76,20 @@ def player_status_set(*, player_id: UUID, status: PlayerStatus, actor: str = SYS
         player.token_version += 1
     player.save(update_fields=["status", "token_version"])
     return player
+
+
+def person_lock(player_id: UUID) -> list[Player]:
+    """Lock the rows of all accounts of a player's person until the transaction ends and return them.
+
+    Raises:
+        PlayerNotFound: no such player.
+    """
+    return accounts_lock(selectors.person_of(player_id=player_id)[player_id])
+
+
+def accounts_lock(account_ids: Collection[UUID]) -> list[Player]:
+    """Lock players' rows until the transaction ends, in one order for everybody, and return them."""
+    return list(Player.objects.select_for_update(no_key=True).filter(pk__in=account_ids).order_by("pk"))
 
 
 def player_lock(player_id: UUID) -> Player:

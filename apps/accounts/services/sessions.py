@@ -15,14 +15,12 @@ from apps.accounts.errors import PlayerClosed, SessionNotFound
 from apps.accounts.limits import Limit, LimitKind
 from apps.accounts.models import PlayerSession, PlayerStatus
 from apps.accounts.principals import PlayerPrincipal
+from apps.accounts.selectors import TTL_S_MAX
 from apps.accounts.services.players import player_lock
 from apps.accounts.tokens import token_make
 from apps.core.clock import now_ms
 
 TTL_S_MIN = 60
-TTL_S_MAX = 86_400
-REST_MS = 15 * 60 * 1000
-"""A session that starts within this time after the last one ended belongs to the same sitting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +50,12 @@ def session_create(*, player_id: UUID, ttl_s: int) -> SessionToken:
     if player.status == PlayerStatus.CLOSED:
         raise PlayerClosed
     now = now_ms()
-    last = PlayerSession.objects.filter(player=player).order_by("-created_at_ms", "-expires_at_ms").first()
+    persons = selectors.persons_of(players=[player])
     session = PlayerSession.objects.create(
         operator_id=player.operator_id,
         player=player,
         token_version=player.token_version,
-        sitting_at_ms=last.sitting_at_ms if last and now - _ended_at_ms(last) < REST_MS else now,
+        sitting_at_ms=selectors.sittings(persons=persons, now=now).get(player.pk, now),
         created_at_ms=now,
         expires_at_ms=now + 1000 * min(max(ttl_s, TTL_S_MIN), TTL_S_MAX),
     )
@@ -68,7 +66,7 @@ def session_create(*, player_id: UUID, ttl_s: int) -> SessionToken:
         token=token_make(principal, expires_ms=session.expires_at_ms),
         sitting_at_ms=session.sitting_at_ms,
         expires_at_ms=session.expires_at_ms,
-        reality_check_minutes=_reality_check_minutes(player.pk, now),
+        reality_check_minutes=_reality_check_minutes(player.pk, persons, now),
     )
 
 
@@ -96,12 +94,6 @@ def session_revoke(*, operator_id: UUID, session_id: UUID) -> PlayerSession:
     return found
 
 
-def _reality_check_minutes(player_id: UUID, now: int) -> int | None:
-    limits = selectors.limits_of(player_ids=[player_id], now=now)[player_id]
+def _reality_check_minutes(player_id: UUID, persons: selectors.Persons, now: int) -> int | None:
+    limits = selectors.limits_of(persons=persons, now=now)[player_id]
     return limits.get((LimitKind.REALITY_CHECK_MINUTES, ""), Limit()).value
-
-
-def _ended_at_ms(session: PlayerSession) -> int:
-    if session.revoked_at_ms is None:
-        return session.expires_at_ms
-    return min(session.revoked_at_ms, session.expires_at_ms)

@@ -121,6 +121,7 @@ SEAT_READY = (
     RoundRunning,
     CommitmentNotPublished,
     AlreadyReady,
+    SelfPlay,
     BuyInShort,
     TablePaused,
     OpenUnpublished,

@@ -18,7 +18,7 @@ from apps.fairness import selectors as fairness
 from apps.tables import locks
 from apps.tables.errors import AutoReadyNotAllowed, NotSeated
 from apps.tables.models import Round, Seat, Table
-from apps.tables.selectors import loss_since
+from apps.tables.selectors import loss_at, person_is_ready
 from apps.wallets import selectors as wallets
 from apps.wallets import services as wallets_services
 
@@ -68,12 +68,13 @@ def auto_ready_happen(table: Table, round_: Round, seats: Sequence[Seat], now_ms
     players = [seat.player_id for seat in asked]
     stake_minor = 0 if round_.match_id != round_.id else table.buy_in_minor
     refused = players_refused(
-        player_ids=players, currency=table.currency, stake_minor=stake_minor, loss_since=loss_since, now=now_ms
+        player_ids=players, currency=table.currency, stake_minor=stake_minor, loss_since=loss_at(table.id), now=now_ms
     )
     available = wallets.available_many(operator_id=table.operator_id, player_ids=players, currency=table.currency)
     for seat in asked:
         is_there = seat.connected and not seat.is_away and not seat.timeouts_row
-        if is_there and seat.player_id not in refused and available[seat.player_id] >= stake_minor:
+        may_play = seat.player_id not in refused and not person_is_ready(seat)
+        if is_there and may_play and available[seat.player_id] >= stake_minor:
             seat.is_ready = True
             seat.auto_ready_left -= 1
         else:

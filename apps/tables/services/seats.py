@@ -41,7 +41,7 @@ from apps.tables.errors import (
     WrongTableCode,
 )
 from apps.tables.models import Round, Seat, Table
-from apps.tables.selectors import loss_since
+from apps.tables.selectors import loss_at, person_is_ready
 from apps.tables.services import tables
 from apps.wallets import selectors as wallets_selectors
 from apps.wallets import services as wallets
@@ -215,8 +215,8 @@ def seat_ready(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution:
     ready only in the transaction that brings the stake into the ledger.
 
     Raises:
-        NotSeated, NotThisRound, RoundRunning, CommitmentNotPublished, AlreadyReady, BuyInShort, TablePaused, what
-        player_may_play raises, the fairness errors of a contribution that does not fit, and with a seamless wallet
+        NotSeated, NotThisRound, RoundRunning, CommitmentNotPublished, AlreadyReady, SelfPlay, BuyInShort, TablePaused,
+        what player_may_play raises, the fairness errors of a contribution that does not fit, and with a seamless wallet
         BuyInPending, BuyInRefused, BuyInUnknown, OperatorUnavailable.
     """
     with transaction.atomic(durable=True):
@@ -266,7 +266,7 @@ def _ready_check(
         player_id=player_id,
         currency=table.currency,
         stake_minor=0 if seat.in_match else table.buy_in_minor,
-        loss_since=loss_since,
+        loss_since=loss_at(table.id),
         now=now_ms,
     )
     round_ = table.round
@@ -283,6 +283,8 @@ def _ready_check(
         if (seat.entropy or seat.commit, seat.seat_pk, seat.sig) == sent:
             return seat, None
         raise AlreadyReady
+    if person_is_ready(seat):
+        raise SelfPlay
     if fairness_selectors.open_published(round_id) is None:
         raise CommitmentNotPublished
     _funds_check(table, round_, player_id)
