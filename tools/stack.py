@@ -52,7 +52,13 @@ class Stack:
     """One running Sealdeck."""
 
     def __init__(
-        self, folder: Path, *, redis_database: int, servers: Mapping[str, str] = os.environ, api_workers: int = 1
+        self,
+        folder: Path,
+        *,
+        redis_database: int,
+        servers: Mapping[str, str] = os.environ,
+        api_workers: int = 1,
+        is_sandbox: bool = False,
     ) -> None:
         """Make the database and what a demo has.
 
@@ -60,6 +66,7 @@ class Stack:
             folder: for keys, logs and the demo's credentials.
             servers: the addresses of the servers, as tools.services gives them.
             api_workers: processes that the API has.
+            is_sandbox: whether failures may be ordered and clocks moved: docs/operators/sandbox.md.
         """
         self.folder = folder
         self.api_workers = api_workers
@@ -83,6 +90,7 @@ class Stack:
             "SEALDECK_API_URL": self.url,
             "SEALDECK_STREAM_URL": f"http://127.0.0.1:{self.stream_port}",
             "SEALDECK_WEBHOOK_NETWORKS": "127.0.0.1/32",
+            "SEALDECK_SANDBOX": str(is_sandbox),
             "SEALDECK_METRICS_TOKEN": METRICS_TOKEN,
             "PROMETHEUS_MULTIPROC_DIR": str(metrics),
             "PYTHONUNBUFFERED": "1",

@@ -57,11 +57,10 @@ def day_start_ms(day: date) -> int:
 def daily_files_make(*, operator_id: UUID) -> int:
     """Make the operator's files of all days that are over; return how many, at most DAYS_AT_ONCE_MAX per currency."""
     made = 0
-    today = datetime.fromtimestamp((now_ms() - AFTER_MIDNIGHT_MS) / 1000, tz=UTC).date()
+    today = _date(now_ms() - AFTER_MIDNIGHT_MS)
     for currency, first_ms in _currencies(operator_id):
-        first = datetime.fromtimestamp(first_ms / 1000, tz=UTC).date()
-        last = DailyFile.objects.filter(operator_id=operator_id, currency=currency).order_by("-day").first()
-        day = last.day + timedelta(days=1) if last else first
+        last = _last(operator_id, currency)
+        day = last.day + timedelta(days=1) if last else _date(first_ms)
         stop = min(today, day + timedelta(days=DAYS_AT_ONCE_MAX))
         if day < stop:
             _running_ones_end()
@@ -112,12 +111,9 @@ def daily_file_make(*, operator_id: UUID, currency: str, day: date) -> Daily:
     known = DailyFile.objects.filter(operator_id=operator_id, currency=currency, day=day).first()
     if known is not None:
         return stored(known)
-    last = DailyFile.objects.filter(operator_id=operator_id, currency=currency).order_by("-day").first()
+    last = _last(operator_id, currency)
     assert last is None or last.day + timedelta(days=1) == day, "days follow one another"
-    body = daily_body_compute(operator_id=operator_id, currency=currency, day=day, last=last)
-    key = signer()
-    file_hash = canonical.daily_hash(body)
-    signature = key.sign(canonical.daily_statement(operator_id, currency, day.isoformat(), file_hash))
+    made = _signed(operator_id, currency, day, last)
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO wallets_daily_file (operator_id, currency, day, form, body, prev_hash, hash, kid, signature)"
@@ -127,14 +123,44 @@ def daily_file_make(*, operator_id: UUID, currency: str, day: date) -> Daily:
                 currency,
                 day,
                 canonical.FORM,
-                body,
+                made.body,
                 bytes(last.hash) if last else canonical.GENESIS,
-                file_hash,
-                key.kid,
-                signature,
+                made.hash,
+                made.kid,
+                made.signature,
             ],
         )
-    return Daily(body, file_hash, key.kid, signature)
+    return made
+
+
+def day_so_far(*, operator_id: UUID, currency: str, day: date) -> Daily | None:
+    """Return the file that today would have if it ended now, signed and not kept; None of any other day.
+
+    For a sandbox, where nobody wants to wait for midnight.
+    """
+    first_ms = dict(_currencies(operator_id)).get(currency)
+    if first_ms is None or day != _date(now_ms()):
+        return None
+    last = _last(operator_id, currency)
+    if day != (last.day + timedelta(days=1) if last else _date(first_ms)):
+        return None
+    return _signed(operator_id, currency, day, last)
+
+
+def _last(operator_id: UUID, currency: str) -> DailyFile | None:
+    return DailyFile.objects.filter(operator_id=operator_id, currency=currency).order_by("-day").first()
+
+
+def _date(at_ms: int) -> date:
+    return datetime.fromtimestamp(at_ms / 1000, tz=UTC).date()
+
+
+def _signed(operator_id: UUID, currency: str, day: date, last: DailyFile | None) -> Daily:
+    body = daily_body_compute(operator_id=operator_id, currency=currency, day=day, last=last)
+    key = signer()
+    file_hash = canonical.daily_hash(body)
+    statement = canonical.daily_statement(operator_id, currency, day.isoformat(), file_hash)
+    return Daily(body, file_hash, key.kid, key.sign(statement))
 
 
 def stored(row: DailyFile) -> Daily:

@@ -15,9 +15,9 @@ REDIS_DATABASE = 40
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Stack]:
-    """Return the product, running; tests may kill its processes and must start them again."""
+    """Return the product as a sandbox, running; tests may kill its processes and must start them again."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    running = Stack(Path(tmp_path_factory.mktemp("stack")), redis_database=REDIS_DATABASE + worker)
+    running = Stack(Path(tmp_path_factory.mktemp("stack")), redis_database=REDIS_DATABASE + worker, is_sandbox=True)
     try:
         running.start("api", "streams", "worker", "beat")
         yield running

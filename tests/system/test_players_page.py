@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from uuid import uuid4
@@ -14,20 +12,17 @@ from uuid import uuid4
 from apps.client.errors import ApiError
 from apps.client.operator import OperatorClient
 from apps.client.player import PlayerClient
-from tools.services import ROOT
+from tests.system.pasted import assert_verifies, blocks, without_first_line
 from tools.stack import Stack
 
-PAGE = ROOT / "docs" / "players" / "README.md"
 FASTER = {"stale_seq", "round_closed", "round_over", "round_not_running", "not_in_round"}
 """Codes that say no more than that the table has moved on since the look."""
 
 
 def session() -> str:
     """Return the shell blocks of the page in order, without the line of the address and the key."""
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
-    first = str(blocks[0])
-    assert first.startswith("BASE=")
-    return "\n".join([first.split("\n", 1)[1], *blocks[1:]])
+    first, *others = blocks("docs/players/README.md")
+    return "\n".join([without_first_line(first), *others])
 
 
 MOVES = 6
@@ -96,13 +91,4 @@ class TestPlayersPage:
         assert "round_over" in followed
         bundle = json.loads((tmp_path / "round.json").read_text())
         assert bundle["records"][-1]["body"]["round"] == told["id"]
-        verified = subprocess.run(
-            [sys.executable, "sealdeck-verify.pyz", "--json", "--trust", "trust.json", "round.json"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert verified.returncode == 0, verified.stdout + verified.stderr
-        assert json.loads(verified.stdout)["verdict"] == "pass"
+        assert_verifies(tmp_path)

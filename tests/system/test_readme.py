@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
-import sys
 from pathlib import Path
 
-from tools.services import ROOT
+from tests.system.pasted import assert_verifies, blocks, without_first_line
 from tools.stack import Stack
 
 
 def session() -> str:
     """Return the shell block of README that begins with the address and the key, without that line."""
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    [found] = [block for block in blocks if block.startswith("BASE=")]
-    return str(found).split("\n", 1)[1]
+    [found] = [block for block in blocks("README.md") if block.startswith("BASE=")]
+    return without_first_line(found)
 
 
 class TestReadme:
@@ -33,14 +29,4 @@ class TestReadme:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "round_over" in done.stdout
-        verified = subprocess.run(
-            [sys.executable, "sealdeck-verify.pyz", "--json", "--trust", "trust.json", "round.json"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert verified.returncode == 0, verified.stdout + verified.stderr
-        told = json.loads(verified.stdout)
-        assert (told["status"], told["verdict"], told["codes"]) == (0, "pass", [])
+        assert_verifies(tmp_path)

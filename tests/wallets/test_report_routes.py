@@ -11,6 +11,7 @@ import pytest
 from apps.accounts.services import key_create
 from apps.wallets import canonical, daily, sealing
 from apps.wallets.keys import signature_is_valid
+from apps.wallets.models import DailyFile
 from tests.wallets.conftest import House
 from tests.wallets.test_routes import send
 
@@ -61,6 +62,44 @@ class TestDailyFile:
         assert send(other_house.key, "GET", path).status_code == 404
         assert send(payer, "GET", path).status_code == 403
         assert send(house.key, "GET", f"/reports/daily/{day}").status_code == 400
+
+
+class TestDaySoFar:
+    def today(self) -> str:
+        """Return today."""
+        return datetime.now(tz=UTC).date().isoformat()
+
+    def test_is_served_in_a_sandbox_chained_to_yesterday_and_kept_nowhere(
+        self, filed: tuple[House, str], settings: Any
+    ) -> None:
+        house, day = filed
+        player = house.player(30)
+        path = f"/reports/daily/{self.today()}?currency=PTS"
+        assert send(house.key, "GET", path, accept="application/json").status_code == 404
+        settings.SEALDECK_SANDBOX = True
+        yesterday = send(house.key, "GET", f"/reports/daily/{day}?currency=PTS").content.splitlines()
+        *body, trailer = send(house.key, "GET", path).content.splitlines(keepends=True)
+        header, claims = json.loads(body[0]), json.loads(trailer)
+        assert header["prev_hash"] == json.loads(yesterday[-1])["hash"]
+        assert header["opening"] == json.loads(yesterday[0])["closing"]
+        assert header["closing"]["funding"] == -130
+        assert [line["player_id"] for line in json.loads(body[1])["lines"] if "player_id" in line] == [str(player)]
+        keys = {key["kid"]: bytes.fromhex(key["public_key"]) for key in send("", "GET", "/ledger/keys").json()}
+        file_hash = canonical.daily_hash(b"".join(body))
+        statement = canonical.daily_statement(house.operator_id, "PTS", self.today(), file_hash)
+        assert signature_is_valid(keys[claims["kid"]], bytes.fromhex(claims["signature"]), statement)
+        assert DailyFile.objects.filter(operator_id=house.operator_id).count() == 1
+
+    def test_is_not_served_while_yesterday_has_no_file(self, house: House, administrator: Any, settings: Any) -> None:
+        settings.SEALDECK_SANDBOX = True
+        house.player(100)
+        path = f"/reports/daily/{self.today()}?currency=PTS"
+        assert send(house.key, "GET", path).status_code == 200
+        assert send(house.key, "GET", path.replace("PTS", "EUR")).status_code == 404
+        with administrator.transaction():
+            administrator.execute("SET LOCAL session_replication_role = replica")
+            administrator.execute("UPDATE wallets_account SET status_at_ms = status_at_ms - %s", [daily.DAY_MS])
+        assert send(house.key, "GET", path).status_code == 404
 
 
 class TestBlocks:

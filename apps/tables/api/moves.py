@@ -26,7 +26,7 @@ from apps.accounts.api.permissions import IsPlayer, player_of
 from apps.accounts.api.throttles import rate_apply
 from apps.accounts.principals import PlayerPrincipal
 from apps.accounts.rates import move_take
-from apps.core import clock, heartbeat, logs
+from apps.core import clock, heartbeat, logs, sandbox
 from apps.core.api import problems
 from apps.core.api.document import refuses
 from apps.core.api.parsers import strict_loads
@@ -75,6 +75,7 @@ def _is_usual(request: HttpRequest) -> bool:
         and request.META.get("HTTP_ACCEPT", "") in ACCEPTED
         and request.META.get("HTTP_AUTHORIZATION", "").startswith("Bearer pt_")
         and request.META.get("CONTENT_LENGTH", "0") != "0"
+        and sandbox.HEADER not in request.headers
     )
 
 
