@@ -37,6 +37,7 @@ VIOLATIONS: dict[str, dict[str, tuple[str, ...]]] = {
         )
     },
     "protocol-alone": {"apps.fairness.protocol": ("apps.fairness.models", "apps.fairness.services")},
+    "statistics": {"apps.games": ("numpy", "scipy"), "apps.fairness.protocol": ("numpy",)},
     "programs": {
         "apps.fairness.verify": ("django", "apps.core.ids", "apps.fairness.models"),
         "apps.fairness.witness": ("django", "apps.core.clock", "structlog"),

@@ -11,6 +11,7 @@ from apps.core import clock
 from apps.core.sandbox import HEADER
 from apps.fairness import sequencer
 from apps.fairness.protocol.verify import verify_bundles
+from apps.games.monko.rules import FIRST_TURN_MS
 from apps.history import selectors as history
 from apps.history.models import Entry
 from apps.tables.models import Round
@@ -58,7 +59,7 @@ class TestClock:
                 assert (place.round.seq, place.round.wake_at_ms) == (seq, deadline_ms), "nothing was due"
                 advance(house, place.id, left_ms)
                 assert Entry.objects.filter(round_id=round_.pk, seq__gt=seq).count() == 1
-                assert 0 < (place.round.wake_at_ms or 0) - clock.now_ms() <= left_ms + 1_000, "a turn as long as any"
+                assert (place.round.wake_at_ms or 0) - clock.now_ms() <= FIRST_TURN_MS, "a turn as long as any"
 
     def test_plays_a_round_to_an_end_that_verifies(self, house: House) -> None:
         place = house.table()

@@ -71,7 +71,7 @@ class TestHolds:
             ({"amount_minor": 0}, 422, "amount_invalid"),
             ({"amount_minor": True}, 422, "amount_invalid"),
             ({"amount_minor": 1.0}, 400, "malformed_json"),
-            ({"currency": "XXX"}, 422, "currency_unknown"),
+            ({"currency": "ZZZ"}, 422, "currency_unknown"),
             ({"player_id": str(uuid4())}, 404, "player_not_found"),
             ({"ttl_ms": 1}, 400, "invalid"),
             ({"purpose": "With Spaces"}, 400, "invalid"),
