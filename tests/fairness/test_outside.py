@@ -81,7 +81,7 @@ class TestBeacon:
             assert beacons.fetch_due(now_ms=BEACON_MS) == 1
 
     def test_is_not_asked_for_where_no_relay_is_named(self, waiting: FairTable) -> None:
-        assert tasks.beacon() == 0
+        assert tasks.beacon.run() == 0
 
     def test_does_not_come_from_a_relay_that_is_away(self, waiting: FairTable, settings: Any) -> None:
         settings.SEALDECK_BEACON_URLS = ["http://127.0.0.1:9"]

@@ -39,7 +39,7 @@ def witness(settings: Any, tmp_path: Path) -> Iterator[WitnessProcess]:
         settings.SEALDECK_WITNESSES = [{"vkey": str(made.key), "url": url}]
         settings.SEALDECK_WITNESS_QUORUM = 1
         sequencer.tick(now_ms=START_MS)
-        assert tasks.cosign() == 1
+        assert tasks.cosign.run() == 1
         yield made
 
 
@@ -74,7 +74,7 @@ class TestPublishing:
         table.open()
         table.merge()
         assert selectors.open_published(table.round_id) is None, "signed, but nobody else saw it"
-        assert tasks.cosign() == 1
+        assert tasks.cosign.run() == 1
         note = client.get("/v1/fairness/checkpoint").content.decode()
         [found] = notes.cosignatures(notes.checkpoint_read(note), [witness.key])
         assert abs(found.time_s - clock.now_ms() // 1000) < 60
@@ -85,11 +85,11 @@ class TestPublishing:
         table.open()
         table.merge()
         witness.kill()
-        assert tasks.cosign() == 0
+        assert tasks.cosign.run() == 0
         assert selectors.open_published(table.round_id) is None
         witness.start()
         settings.SEALDECK_WITNESSES = [{"vkey": str(witness.key), "url": witness.url}]
-        assert tasks.cosign() == 1
+        assert tasks.cosign.run() == 1
         assert selectors.open_published(table.round_id) is not None
 
     def test_a_whole_round_passes_with_the_quorum(
@@ -98,11 +98,11 @@ class TestPublishing:
         table = FairTable(entropy="open")
         table.open()
         table.merge()
-        tasks.cosign()
+        tasks.cosign.run()
         table.dealt(table.roster(table.seats(0, 1)))
         table.reveal([0, 1], table.play([0, 1]))
         table.merge()
-        tasks.cosign()
+        tasks.cosign.run()
         trust, bundle = tmp_path / "trust.json", tmp_path / "round.json"
         trust.write_text(json.dumps(selectors.trust()))
         told = table.bundle()
@@ -124,7 +124,7 @@ class TestPublishing:
         monkeypatch.setitem(app.conf, "task_always_eager", True)
         FairTable(entropy="none").open()
         before = Checkpoint.objects.count()
-        tasks.sequence()
+        tasks.sequence.run()
         newest = Checkpoint.objects.order_by("-size")[0]
         assert Checkpoint.objects.count() == before + 1
         assert Cosignature.objects.filter(checkpoint=newest).count() == 1
@@ -142,7 +142,7 @@ class TestSplitView:
         """One audience was shown a round; for another the house makes a log of the same size without it."""
         first = FairTable(entropy="none")
         first.unplayed_round(0, 1)
-        assert tasks.cosign() == 1
+        assert tasks.cosign.run() == 1
         there_before, newcomer = (Monitor(live_server.url, tmp_path, name) for name in ("before", "newcomer"))
         assert there_before.codes() == []
         player = LogView(there_before.trust)
@@ -153,7 +153,7 @@ class TestSplitView:
         history_replaced(administrator, 3)
         second = FairTable(entropy="none")
         second.unplayed_round(0, 1)
-        assert tasks.cosign() == 0
+        assert tasks.cosign.run() == 0
         other = Checkpoint.objects.get(size=shown.size)
         assert bytes(other.root).hex() != shown.root, "two trees of one size"
 
@@ -180,15 +180,15 @@ class TestSplitView:
     ) -> None:
         table = FairTable(entropy="none")
         table.unplayed_round(0, 1)
-        assert tasks.cosign() == 1
+        assert tasks.cosign.run() == 1
         held = witness.memory.logs()[0]
         history_replaced(administrator, 3)
         FairTable(entropy="none").open()
         sequencer.tick(now_ms=LATER_MS)
-        assert tasks.cosign() == 0, "smaller than what was cosigned"
+        assert tasks.cosign.run() == 0, "smaller than what was cosigned"
         for _ in range(2):
             FairTable(entropy="none").unplayed_round(0, 1)
-        assert tasks.cosign() == 0, "larger, and another history"
+        assert tasks.cosign.run() == 0, "larger, and another history"
         assert witness.memory.logs() == [held]
         assert [proof.held for proof in witness.memory.refused()] == [held.note]
 
@@ -198,5 +198,5 @@ class TestSplitView:
         monitor = Monitor(live_server.url, tmp_path, "one")
         for _ in range(2):
             FairTable(entropy="none").unplayed_round(0, 1)
-            tasks.cosign()
+            tasks.cosign.run()
             assert monitor.codes() == []
