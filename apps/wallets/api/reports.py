@@ -55,7 +55,10 @@ class DailyFileView(ApiView):
     )
     @refuses(ReportNotFound)
     def get(self, request: Request, day: str) -> HttpResponse:
-        """Return a day's signed file: a header, a line for each transaction, and a line with hash and signature."""
+        """Return a day's signed file: a header, a line for each transaction, and a line with hash and signature.
+
+        In a sandbox also today's, as far as it has come.
+        """
         query = DailyQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         try:
