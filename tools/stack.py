@@ -89,7 +89,6 @@ class Stack:
             "SEALDECK_ROOT_KEY_FILE": str(folder / "root-key"),
             "SEALDECK_API_URL": self.url,
             "SEALDECK_STREAM_URL": f"http://127.0.0.1:{self.stream_port}",
-            "SEALDECK_WEBHOOK_NETWORKS": "127.0.0.1/32",
             "SEALDECK_SANDBOX": str(is_sandbox),
             "SEALDECK_METRICS_TOKEN": METRICS_TOKEN,
             "PROMETHEUS_MULTIPROC_DIR": str(metrics),
