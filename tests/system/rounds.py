@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from dataclasses import dataclass
 from typing import Any
@@ -28,13 +29,14 @@ class Duel:
         return seen
 
     def kinds(self) -> list[tuple[str, int | None]]:
-        """Return kind and seat of each entry, seats counted from the opener."""
-        opener = self.stack.ask(f"SELECT opener FROM tables_round WHERE id = '{self.round_id}'")[0][0]
+        """Return kind and seat of each entry, seats counted from the one with the first turn: a start card may skip."""
         rows = self.stack.ask(
-            f"SELECT seq, kind, seat FROM history_entry WHERE round_id = '{self.round_id}' ORDER BY 1"
+            f"SELECT seq, kind, seat, body FROM history_entry WHERE round_id = '{self.round_id}' ORDER BY 1"
         )
         assert [row[0] for row in rows] == list(range(len(rows)))
-        return [(row[1], None if row[2] is None else (row[2] - opener) % 2) for row in rows]
+        events = json.loads(rows[0][3])["events"]
+        first = next(event["seat"] for event in events if event["type"] == "turn_started")
+        return [(row[1], None if row[2] is None else (row[2] - first) % 2) for row in rows]
 
     def time_out(self) -> None:
         """Let the running clock run out now: engine time jumps to its deadline."""

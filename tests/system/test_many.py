@@ -16,7 +16,7 @@ TICKS_S = 2.0
 """Long enough for every beat and worker to tick several times."""
 
 NOBODY_PLAYS = [("start", None), *[("wake", None)] * 9, ("leave", 0)]
-"""Both seats let nine clocks run out in turn; the fifth of the opener removes it, and the other one wins."""
+"""Both seats let nine clocks run out in turn; the fifth of the first one removes it, and the other one wins."""
 
 
 def have_passed(duels: list[Duel], clocks: int) -> bool:
