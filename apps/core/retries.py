@@ -30,6 +30,11 @@ def sqlstate(error: BaseException) -> str | None:
     return getattr(error.__cause__, "sqlstate", None)
 
 
+def constraint(error: BaseException) -> str | None:
+    """Return the name of the constraint that a database error is about, where the server named one."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+
+
 def retry(work: Callable[[], T]) -> T:
     """Run ``work``, which opens its own outermost transaction, and repeat it where that can help.
 

@@ -13,10 +13,11 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from apps.accounts import selectors as accounts
 from apps.accounts.errors import GamingDisabled
+from apps.core.retries import constraint
 from apps.fairness import selectors as fairness_selectors
 from apps.fairness import services as fairness
 from apps.fairness.conf import beacon_urls
@@ -120,11 +121,9 @@ def table_create(
         raise TableSettingInvalid(
             "Seats that give entropy get ready for each round themselves.", pointer="/auto_ready_rounds"
         )
-    if code and Table.objects.filter(operator_id=operator_id, code=code).exists():
-        raise TableSettingInvalid("Another table of yours has this code.", pointer="/code")
     if beacon_margin is not None and not beacon_urls():
         raise TableSettingInvalid("This server fetches no beacon.", pointer="/beacon_margin")
-    return Table.objects.create(
+    table = Table(
         operator_id=operator_id,
         name=name,
         game=game,
@@ -147,6 +146,14 @@ def table_create(
         bots_allowed=bots_allowed,
         auto_ready_rounds=auto_ready_rounds,
     )
+    try:
+        with transaction.atomic():
+            table.save(force_insert=True)
+    except IntegrityError as error:
+        if constraint(error) != "tables_one_code":
+            raise
+        raise TableSettingInvalid("Another table of yours has this code.", pointer="/code") from None
+    return table
 
 
 def table_status_set(*, table_id: UUID, status: str, now_ms: int) -> Table:
