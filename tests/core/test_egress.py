@@ -236,7 +236,10 @@ class TestTls:
                 with server.wrap_socket(accepted, server_side=True) as wrapped:
                     got = b""
                     while not got.endswith(b"{}"):  # Closing on an unread body would break the connection.
-                        got += wrapped.recv(65_536)
+                        part = wrapped.recv(65_536)
+                        if not part:
+                            return
+                        got += part
                     wrapped.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
             except OSError:
                 return
