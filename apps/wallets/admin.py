@@ -60,7 +60,7 @@ class LedgerTransactionAdmin(Deeds):
     list_filter = ("kind",)
     search_fields = ("id", "external_id", "round_id")
     ordering = ("-created_at_ms",)
-    deeds = (desk.REVERSE,)
+    deeds = (desk.REVERSE, desk.PAY_ANEW)
 
 
 @admin.register(Entry)

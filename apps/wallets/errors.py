@@ -145,6 +145,22 @@ class AlreadyReversed(ApplicationError):
     title = "The transaction was reversed before, or is a reversal itself."
 
 
+class RoundNotReversed(ApplicationError):
+    """New payouts need the stakes back in the round's escrow: the settlement was not reversed, or paid anew already."""
+
+    code = "round_not_reversed"
+    status = 409
+    title = "The round's stakes are not in its escrow: its settlement has to be reversed, and is paid anew once."
+
+
+class PayoutsInvalid(ApplicationError):
+    """New payouts of a round go to its own players, each once, and with the fee they are what was staked."""
+
+    code = "payouts_invalid"
+    status = 422
+    title = "New payouts go to players of the round, each once, and add up with the fee to what was staked."
+
+
 class ReportNotFound(ApplicationError):
     """There is no daily file for this day and currency yet."""
 

@@ -8,7 +8,7 @@ from datetime import date
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.accounts import selectors as accounts
 from apps.core.sandbox import is_sandbox
@@ -21,6 +21,7 @@ from apps.wallets.errors import (
     TestPlayerMoney,
     TransactionNotFound,
 )
+from apps.wallets.listing import cursor_make, cursor_read
 from apps.wallets.models import (
     AccountBalance,
     AccountKind,
@@ -35,10 +36,16 @@ from apps.wallets.models import (
     LedgerTransaction,
     TxKind,
 )
-from apps.wallets.values import Balance, Correction, CurrencyFacts, HoldFacts, Line, RoundLine, Transaction
-
-CORRECTIONS_MAX = 100
-"""Corrections of one answer, the newest."""
+from apps.wallets.values import (
+    Balance,
+    Correction,
+    CorrectionPage,
+    CurrencyFacts,
+    HoldFacts,
+    Line,
+    RoundLine,
+    Transaction,
+)
 
 
 def operators() -> list[UUID]:
@@ -126,11 +133,20 @@ def hold_get(*, operator_id: UUID, hold_id: UUID) -> HoldFacts:
     )
 
 
-def corrections(*, operator_id: UUID) -> list[Correction]:
-    """Return the operator's newest corrections, at most CORRECTIONS_MAX."""
-    return _corrections(
-        Approval.objects.filter(operator_id=operator_id).order_by("-requested_at_ms", "-id")[:CORRECTIONS_MAX]
-    )
+def corrections(*, operator_id: UUID, cursor: str, limit: int) -> CorrectionPage:
+    """Return the operator's corrections after the cursor, newest first.
+
+    Raises:
+        CursorInvalid: the cursor is not one.
+    """
+    rows = Approval.objects.filter(operator_id=operator_id).order_by("-requested_at_ms", "-id")
+    if cursor:
+        at_ms, after = cursor_read(cursor)
+        rows = rows.filter(Q(requested_at_ms__lt=at_ms) | Q(requested_at_ms=at_ms, id__lt=after))
+    found = _corrections(rows[: limit + 1])
+    items = tuple(found[:limit])
+    last = cursor_make(items[-1].requested_at_ms, items[-1].id) if items else cursor
+    return CorrectionPage(items, last, has_more=len(found) > limit)
 
 
 def correction_get(*, operator_id: UUID, correction_id: UUID) -> Correction:

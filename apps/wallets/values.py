@@ -82,6 +82,15 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
+class CorrectionPage:
+    """A part of the list of corrections, newest first; ``next_cursor`` goes on after it."""
+
+    items: tuple[Correction, ...]
+    next_cursor: str
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One entry of a movement; a player's line names him and his balance after it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -109,6 +109,25 @@ class TestCorrections:
         assert sorted(answers) == [302, 409]
         assert house.available(player) == 140
         assert LedgerTransaction.objects.filter(approval=approval).count() == 1
+
+    def test_a_round_is_paid_anew_once_its_end_was_reversed(self, house: House, login: Any) -> None:  # noqa: F811
+        anna, ben = login("anna", "support"), login("ben", "finance")
+        first, second, round_id = house.player(100), house.player(100), uuid4()
+        house.buy_in(round_id, first, second)
+        wrong = LedgerTransaction.objects.get(pk=house.settle(round_id, (first, 190), fee_minor=10))
+        assert do(anna, wrong, "reverse").status_code == 302
+        assert do(ben, Approval.objects.get(), "approve").status_code == 302
+        reversal = LedgerTransaction.objects.get(kind="reverse")
+        for payouts in ("nobody 5", f"{second}", f"{second} -5"):
+            assert do(anna, reversal, "pay-anew", payouts=payouts, fee_minor=0).status_code == 200
+        refused = do(anna, reversal, "pay-anew", payouts=f"{second} 201", fee_minor=0)
+        assert "payouts_invalid" in refused.content.decode()
+        assert do(anna, reversal, "pay-anew", payouts=f"{second} 190\n", fee_minor=10).status_code == 302
+        asked = Approval.objects.get(kind="resettle")
+        assert house.available(second) == 0
+        assert do(anna, asked, "approve").status_code == 403
+        assert [do(ben, asked, "approve").status_code for _ in range(2)] == [302, 409]
+        assert (house.available(first), house.available(second)) == (0, 190)
 
     def test_support_may_ask_and_not_decide(self, house: House, login: Any) -> None:  # noqa: F811
         player, approval = asked(house, login("anna", "support"))

@@ -101,7 +101,7 @@ class TestCorrections:
             ("adjustment", 30),
         }
         assert ask(house, "GET", f"/corrections/{told['id']}").json() == told
-        assert ask(house, "GET", "/corrections").json() == [told]
+        assert ask(house, "GET", "/corrections").json()["items"] == [told]
         with transaction.atomic():
             tx_id = services.correction_decide(
                 operator_id=house.operator_id, approval_id=told["id"], approve=True, decided_by="staff:1"
@@ -117,6 +117,42 @@ class TestCorrections:
         made = ask(house, "POST", "/corrections/reversals", {"transaction_id": credit["id"], "reason": "twice"}).json()
         assert made["reverses_id"] == credit["id"]
         assert {(line["account"], line["amount_minor"]) for line in made["lines"]} == {("player", -50), ("funding", 50)}
+
+    def test_of_a_round_pay_it_anew(self, house: House) -> None:
+        first, second, round_id = house.player(100), house.player(100), uuid4()
+        house.buy_in(round_id, first, second)
+        wrong = house.settle(round_id, (first, 190), fee_minor=10)
+        payout = {"player_id": str(second), "amount_minor": 200}
+        body = {"round_id": str(round_id), "payouts": [payout], "fee_minor": 0, "reason": "ticket 2"}
+        early = ask(house, "POST", "/corrections/resettlements", body)
+        assert (early.status_code, early.json()["code"]) == (409, "round_not_reversed")
+        asked = ask(house, "POST", "/corrections/reversals", {"transaction_id": str(wrong), "reason": "ticket 2"})
+        for answer in (asked, None):
+            made = answer or ask(house, "POST", "/corrections/resettlements", body)
+            assert (made.status_code, made.json()["state"]) == (202, "requested")
+            services.correction_decide(
+                operator_id=house.operator_id, approval_id=made.json()["id"], approve=True, decided_by="staff:1"
+            )
+        assert (house.available(first), house.available(second)) == (0, 200)
+        over = ask(house, "POST", "/corrections/resettlements", body | {"payouts": [payout | {"amount_minor": 0}]})
+        assert (over.status_code, over.json()["code"]) == (422, "amount_invalid")
+        assert ask(house, "POST", "/corrections/resettlements", body).json()["code"] == "round_not_reversed"
+
+    def test_are_listed_newest_first_page_by_page(self, house: House, other_house: House) -> None:
+        player = str(house.player())
+        body = {"player_id": player, "currency": "PTS", "amount_minor": 5, "reason": "x"}
+        made = [ask(house, "POST", "/corrections/adjustments", body).json()["id"] for _ in range(5)]
+        seen, cursor, has_more = [], "", True
+        while has_more:
+            page = ask(house, "GET", f"/corrections?limit=2&cursor={cursor}").json()
+            seen += [item["id"] for item in page["items"]]
+            cursor, has_more = page["next_cursor"], page["has_more"]
+        assert (len(seen), set(seen)) == (5, set(made))
+        times = [ask(house, "GET", f"/corrections/{one}").json()["requested_at_ms"] for one in seen]
+        assert times == sorted(times, reverse=True)
+        assert ask(house, "GET", f"/corrections?cursor={cursor}").json()["items"] == []
+        assert ask(house, "GET", "/corrections?cursor=x").json()["code"] == "cursor_invalid"
+        assert ask(other_house, "GET", "/corrections").json()["items"] == []
 
     @pytest.mark.parametrize("amount", [0, "1", True, 2**53, None])
     def test_refuse_what_is_no_amount(self, house: House, amount: Any) -> None:

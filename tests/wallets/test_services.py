@@ -25,13 +25,15 @@ from apps.wallets.errors import (
     HoldNotActive,
     HoldNotFound,
     InsufficientFunds,
+    PayoutsInvalid,
+    RoundNotReversed,
     RoundSettled,
     SamePerson,
     TestPlayerMoney,
     TransactionConflict,
     TransactionNotFound,
 )
-from apps.wallets.models import AccountStatus, Hold, LedgerTransaction
+from apps.wallets.models import AccountStatus, Approval, Hold, LedgerTransaction
 from apps.wallets.values import AMOUNT_MINOR_MAX, Balance
 from tests.wallets.conftest import House
 
@@ -351,6 +353,17 @@ def _reversal(house: House, tx_id: UUID) -> UUID:
     return services.reversal_request(operator_id=house.operator_id, tx_id=tx_id, reason="wrong", requested_by="ann")
 
 
+def _anew(house: House, round_id: UUID, *payouts: tuple[UUID, int]) -> UUID:
+    return services.resettlement_request(
+        operator_id=house.operator_id,
+        round_id=round_id,
+        payouts=payouts,
+        fee_minor=0,
+        reason="paid wrongly",
+        requested_by="ann",
+    )
+
+
 class TestCorrections:
     def test_a_wrong_settlement_is_reversed_and_paid_anew(self, house: House) -> None:
         a, b, round_id = house.player(100), house.player(100), uuid4()
@@ -363,7 +376,6 @@ class TestCorrections:
         anew = services.resettlement_request(
             operator_id=house.operator_id,
             round_id=round_id,
-            currency="PTS",
             payouts=[(b, 190)],
             fee_minor=10,
             reason="b had won",
@@ -376,6 +388,45 @@ class TestCorrections:
         assert LedgerTransaction.objects.get(pk=tx_id).kind == "resettle"
         with pytest.raises(RoundSettled):
             house.refund(round_id)
+        with pytest.raises(RoundNotReversed):
+            _anew(house, round_id, (b, 190))
+
+    def test_two_new_payouts_of_one_round_are_one(self, house: House) -> None:
+        a, b, round_id = house.player(100), house.player(100), uuid4()
+        house.buy_in(round_id, a, b)
+        _decide(house, _reversal(house, house.settle(round_id, (a, 200))))
+        first, second = _anew(house, round_id, (b, 200)), _anew(house, round_id, (a, 200))
+        _decide(house, first)
+        with pytest.raises(InsufficientFunds):
+            _decide(house, second)
+        settled()
+        assert (house.available(a), house.available(b)) == (0, 200)
+
+    def test_new_payouts_need_a_reversed_round_and_are_its_stakes(self, house: House, other_house: House) -> None:
+        a, b, round_id = house.player(100), house.player(100), uuid4()
+        house.buy_in(round_id, a, b)
+        with pytest.raises(RoundNotReversed):
+            _anew(house, round_id, (b, 200))  # It is being played.
+        wrong = house.settle(round_id, (a, 200))
+        settled()
+        with pytest.raises(RoundNotReversed):
+            _anew(house, round_id, (b, 200))
+        _decide(house, _reversal(house, wrong))
+        with pytest.raises(TransactionNotFound):
+            _anew(other_house, round_id, (b, 200))
+        for payouts in (
+            [(b, 199)],
+            [(b, 201)],
+            [(b, 100), (b, 100)],
+            [(b, 200), (a, 0)],
+            [(a, -1), (b, 201)],
+            [(house.player(), 200)],
+            [],
+        ):
+            with pytest.raises(PayoutsInvalid) as told:
+                _anew(house, round_id, *payouts)
+            assert told.value.facts == {"escrow_minor": 200}
+        assert Approval.objects.filter(kind="resettle").count() == 0
 
     def test_an_adjustment_goes_either_way(self, house: House) -> None:
         player = house.player(10)

@@ -26,10 +26,13 @@ from apps.wallets.api import refusals
 from apps.wallets.api.desk_forms import (
     AdjustmentRequestSerializer,
     AlarmSerializer,
+    CorrectionListQuerySerializer,
+    CorrectionPageSerializer,
     CorrectionSerializer,
     CurrencySerializer,
     HoldPlaceSerializer,
     HoldSerializer,
+    ResettlementRequestSerializer,
     ReversalRequestSerializer,
 )
 
@@ -110,11 +113,17 @@ class CorrectionsView(ApiView):
 
     permission_classes = (scope("read"),)
 
-    @extend_schema(operation_id="correction_list", responses={200: CorrectionSerializer(many=True)})
+    @extend_schema(
+        operation_id="correction_list",
+        parameters=[CorrectionListQuerySerializer],
+        responses={200: CorrectionPageSerializer},
+    )
+    @refuses(*refusals.CORRECTION_LIST)
     def get(self, request: Request) -> Response:
-        """Return the newest hundred corrections: asked for, rejected and done."""
-        found = selectors.corrections(operator_id=operator_of(request).operator_id)
-        return Response(CorrectionSerializer(found, many=True).data)
+        """List the corrections, newest first: asked for, rejected and done."""
+        query = _validated(CorrectionListQuerySerializer, request.query_params)
+        page = selectors.corrections(operator_id=operator_of(request).operator_id, **query)
+        return Response(CorrectionPageSerializer(page).data)
 
 
 class CorrectionView(ApiView):
@@ -174,6 +183,35 @@ class AdjustmentsView(ApiView):
         )
         changed_by(principal.actor, body["reason"])
         made = services.adjustment_request(operator_id=principal.operator_id, requested_by=principal.actor, **body)
+        found = selectors.correction_get(operator_id=principal.operator_id, correction_id=made)
+        return Response(CorrectionSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ResettlementsView(ApiView):
+    """Resettlements."""
+
+    permission_classes = (scope("money"),)
+
+    @extend_schema(
+        operation_id="resettlement_request",
+        request=ResettlementRequestSerializer,
+        responses={202: CorrectionSerializer},
+    )
+    @refuses(*refusals.RESETTLEMENT_REQUEST)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Ask that a round whose end was reversed be paid anew. Nothing moves until the house has approved it."""
+        body = _validated(ResettlementRequestSerializer, request.data)
+        principal = operator_of(request)
+        changed_by(principal.actor, body["reason"])
+        made = services.resettlement_request(
+            operator_id=principal.operator_id,
+            round_id=body["round_id"],
+            payouts=[(payout["player_id"], payout["amount_minor"]) for payout in body["payouts"]],
+            fee_minor=body["fee_minor"],
+            reason=body["reason"],
+            requested_by=principal.actor,
+        )
         found = selectors.correction_get(operator_id=principal.operator_id, correction_id=made)
         return Response(CorrectionSerializer(found).data, status=status.HTTP_202_ACCEPTED)
 

@@ -14,6 +14,8 @@ from apps.wallets.values import AMOUNT_MINOR_MAX
 
 PURPOSE = r"^[a-z][a-z0-9_]{0,31}\Z"
 REASON = r"^[^\x00-\x1f]{1,200}\Z"
+PAYOUTS_MAX = 255
+"""As many seats as a table can have."""
 TTL_MS_MIN = 1_000
 TTL_MS_MAX = 30 * 24 * 3_600_000
 
@@ -78,6 +80,24 @@ class AdjustmentRequestSerializer(StrictSerializer):
     reason = StrictTextField(REASON)
 
 
+class PayoutSerializer(StrictSerializer):
+    """What one player of a round gets anew."""
+
+    player_id = StrictUuidField()
+    amount_minor = AmountField()
+
+
+class ResettlementRequestSerializer(StrictSerializer):
+    """The body of POST /v1/corrections/resettlements."""
+
+    round_id = StrictUuidField(help_text="The round; of a match, its first.")
+    payouts = serializers.ListField(
+        child=PayoutSerializer(), max_length=PAYOUTS_MAX, help_text="At most one for each player of the round."
+    )
+    fee_minor = StrictIntegerField(min_value=0, max_value=AMOUNT_MINOR_MAX, help_text="The fee, minor units.")
+    reason = StrictTextField(REASON)
+
+
 class CorrectionLineSerializer(serializers.Serializer[Any]):
     """One line that a correction would write; the lines add up to zero."""
 
@@ -99,6 +119,21 @@ class CorrectionSerializer(serializers.Serializer[Any]):
     requested_at_ms = serializers.IntegerField()
     decided_at_ms = serializers.IntegerField(allow_null=True)
     lines = CorrectionLineSerializer(many=True)
+
+
+class CorrectionPageSerializer(serializers.Serializer[Any]):
+    """A part of the list of corrections, newest first."""
+
+    items = CorrectionSerializer(many=True)
+    next_cursor = serializers.CharField(allow_blank=True, help_text="Goes on after this part, to older ones.")
+    has_more = serializers.BooleanField()
+
+
+class CorrectionListQuerySerializer(serializers.Serializer[Any]):
+    """The query of GET /v1/corrections."""
+
+    cursor = serializers.CharField(required=False, default="", allow_blank=True, max_length=64)
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200)
 
 
 class AlarmSerializer(serializers.Serializer[Any]):

@@ -15,6 +15,8 @@ from apps.wallets.errors import (
     HoldNotFound,
     InsufficientFunds,
     OperatorUnavailable,
+    PayoutsInvalid,
+    RoundNotReversed,
     TestPlayerMoney,
     TransactionConflict,
     TransactionNotFound,
@@ -56,5 +58,7 @@ HOLD_GET = (HoldNotFound,)
 HOLD_CAPTURE = (HoldNotFound, HoldNotActive, AccountFrozen)
 HOLD_RELEASE = (HoldNotFound, HoldNotActive)
 CORRECTION_GET = (ApprovalNotFound,)
-REVERSAL_REQUEST = (TransactionNotFound, AlreadyReversed)
-ADJUSTMENT_REQUEST = HAVE
+CORRECTION_LIST = (CursorInvalid,)
+REVERSAL_REQUEST = (TransactionNotFound, AlreadyReversed, WalletIsSeamless)
+ADJUSTMENT_REQUEST = (*HAVE, WalletIsSeamless)
+RESETTLEMENT_REQUEST = (TransactionNotFound, RoundNotReversed, PayoutsInvalid, AmountInvalid, WalletIsSeamless)

@@ -18,6 +18,7 @@ urlpatterns = [
     path("corrections/<uuid:correction_id>", desk.CorrectionView.as_view(), name="correction"),
     path("corrections/reversals", desk.ReversalsView.as_view(), name="reversals"),
     path("corrections/adjustments", desk.AdjustmentsView.as_view(), name="adjustments"),
+    path("corrections/resettlements", desk.ResettlementsView.as_view(), name="resettlements"),
     path("alarms", desk.AlarmsView.as_view(), name="alarms"),
     path("currencies", desk.CurrenciesView.as_view(), name="currencies"),
     path("reports/daily/<str:day>", reports.DailyFileView.as_view(), name="report-daily"),

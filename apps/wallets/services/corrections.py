@@ -2,6 +2,9 @@
 
 Rule L15, hazard A1: docs/auditors/ledger.md.  The database refuses a correction that was approved by its requester, has
 other entries than the approved lines, or is done twice.
+
+Where the operator's wallet is seamless there are none: the players' money is with the operator, and what a correction
+put on an account here would stay here.
 """
 
 from __future__ import annotations
@@ -18,22 +21,30 @@ from apps.wallets.errors import (
     ApprovalDecided,
     ApprovalNotFound,
     InsufficientFunds,
+    PayoutsInvalid,
+    RoundNotReversed,
     SamePerson,
     TransactionNotFound,
 )
-from apps.wallets.models import AccountKind, Approval, ApprovalState, Entry, LedgerTransaction, TxKind
+from apps.wallets.models import AccountBalance, AccountKind, Approval, ApprovalState, Entry, LedgerTransaction, TxKind
+from apps.wallets.seamless.settings import transfer_check
 from apps.wallets.services.calls import fingerprint, in_transaction, row
 from apps.wallets.values import AMOUNT_MINOR_MAX
+
+OUTCOMES = (TxKind.SETTLE, TxKind.VOID)
+"""How a round ends in the ledger; what ended it may be reversed and paid anew."""
 
 
 def reversal_request(*, operator_id: UUID, tx_id: UUID, reason: str, requested_by: str) -> UUID:
     """Ask for the reversal of a transaction; return the id of the request.
 
     Raises:
+        WalletIsSeamless: what it would give to players here could not be taken out.
         TransactionNotFound: the operator has no such transaction.
         AlreadyReversed: it was reversed, or is a reversal.
     """
     in_transaction()
+    transfer_check(operator_id=operator_id)
     target = LedgerTransaction.objects.filter(operator_id=operator_id, pk=tx_id).first()
     if target is None:
         raise TransactionNotFound
@@ -49,9 +60,11 @@ def adjustment_request(
     """Ask for a correction of a player's balance by an amount, which may be negative; return the id of the request.
 
     Raises:
+        WalletIsSeamless: what it would give to the player here could not be taken out.
         AmountInvalid: zero, or too large.
     """
     in_transaction()
+    transfer_check(operator_id=operator_id)
     if type(amount_minor) is not int or not 1 <= abs(amount_minor) <= AMOUNT_MINOR_MAX:
         raise AmountInvalid(pointer="/amount_minor")
     lines = [
@@ -65,7 +78,6 @@ def resettlement_request(
     *,
     operator_id: UUID,
     round_id: UUID,
-    currency: str,
     payouts: Sequence[tuple[UUID, int]],
     fee_minor: int,
     reason: str,
@@ -74,14 +86,43 @@ def resettlement_request(
     """Ask for new payouts of a round whose settlement was reversed; return the id of the request.
 
     Args:
-        payouts: pairs of player and amount in minor units; with the fee they add up to the escrow exactly.
+        round_id: the round; of a match, its first.
+        payouts: pairs of player and amount in minor units, above 0.
+
+    Raises:
+        WalletIsSeamless: what would be paid here could not be taken out.
+        TransactionNotFound: the operator has no such round that anything was staked in.
+        RoundNotReversed: its end was not reversed, or it is paid anew already.
+        PayoutsInvalid: they are not the escrow, or go to somebody who was not in the round; ``escrow_minor`` helps.
     """
     in_transaction()
-    total = sum(amount for _, amount in payouts) + fee_minor
-    paid = [(_account(operator_id, AccountKind.PLAYER, player, currency), amount) for player, amount in payouts]
-    fee = [(_account(operator_id, AccountKind.RAKE, operator_id, currency), fee_minor)] if fee_minor else []
-    escrow = (_account(operator_id, AccountKind.ESCROW, round_id, currency), -total)
-    return _request(TxKind.RESETTLE, operator_id, None, round_id, reason, requested_by, [escrow, *paid, *fee])
+    transfer_check(operator_id=operator_id)
+    escrow = (
+        AccountBalance.objects.select_related("account")
+        .filter(operator_id=operator_id, account__kind=AccountKind.ESCROW, account__owner_ref=round_id, posted__gt=0)
+        .first()
+    )
+    reversed_too = LedgerTransaction.objects.filter(
+        operator_id=operator_id, kind=TxKind.REVERSE, reverses__kind__in=OUTCOMES, reverses__round_id=round_id
+    )
+    staked = Entry.objects.filter(
+        tx__operator_id=operator_id, tx__round_id=round_id, tx__kind=TxKind.BUY_IN, account__kind=AccountKind.PLAYER
+    )
+    accounts = dict(staked.values_list("account__owner_ref", "account_id"))
+    if not accounts:
+        raise TransactionNotFound("The ledger knows no stakes of such a round of yours.", pointer="/round_id")
+    if escrow is None or not reversed_too.exists():
+        raise RoundNotReversed
+    paid = [player_id for player_id, _ in payouts]
+    amounts = [amount for _, amount in payouts]
+    is_theirs = len(set(paid)) == len(paid) and accounts.keys() >= set(paid)
+    is_right = min([*amounts, 1]) > 0 and fee_minor >= 0 and sum(amounts) + fee_minor == escrow.posted
+    if not (is_theirs and is_right):
+        raise PayoutsInvalid(pointer="/payouts", escrow_minor=escrow.posted)
+    lines = [(escrow.account_id, -escrow.posted), *((accounts[player_id], amount) for player_id, amount in payouts)]
+    if fee_minor:
+        lines.append((_account(operator_id, AccountKind.RAKE, operator_id, escrow.account.currency_id), fee_minor))
+    return _request(TxKind.RESETTLE, operator_id, None, round_id, reason, requested_by, lines)
 
 
 def correction_decide(*, operator_id: UUID, approval_id: UUID, approve: bool, decided_by: str) -> UUID | None:
@@ -91,6 +132,7 @@ def correction_decide(*, operator_id: UUID, approval_id: UUID, approve: bool, de
         ApprovalNotFound: the operator has no such request.
         SamePerson: who asked decides.
         ApprovalDecided: somebody was faster.
+        WalletIsSeamless: it was asked for before the wallet was; it can only be rejected.
         InsufficientFunds: an account has not enough for it; the request stays open.
         AlreadyReversed: another reversal of the same transaction was faster.
     """
@@ -102,6 +144,8 @@ def correction_decide(*, operator_id: UUID, approval_id: UUID, approve: bool, de
         raise ApprovalDecided
     if found.requested_by == decided_by:
         raise SamePerson
+    if approve:
+        transfer_check(operator_id=operator_id)
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE wallets_approval SET state = %s, decided_by = %s,"

@@ -303,10 +303,16 @@ class TestSetting:
             "currency": "PTS",
             "amount_minor": 10,
         }
+        asked: dict[str, Any] = {"reason": "ticket", "requested_by": "ann"}
         for work in (
             lambda: services.wallet_credit(**facts, external_id="c-1", actor="test"),
             lambda: services.wallet_debit(**facts, external_id="d-1", actor="test"),
             lambda: services.hold_place(**facts, purpose="test", reference=uuid4(), ttl_ms=1_000),
+            lambda: services.adjustment_request(**facts, **asked),
+            lambda: services.reversal_request(operator_id=house.operator_id, tx_id=uuid4(), **asked),
+            lambda: services.resettlement_request(
+                operator_id=house.operator_id, round_id=round_id, payouts=[(player, 100)], fee_minor=0, **asked
+            ),
         ):
             with pytest.raises(WalletIsSeamless), transaction.atomic():
                 work()
