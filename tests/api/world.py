@@ -11,10 +11,11 @@ from django.db import transaction
 from apps.accounts.services import key_create, session_create
 from apps.core import clock
 from apps.fairness import sequencer
-from apps.wallets import daily, sealing
+from apps.wallets import daily
 from apps.wallets.models import LedgerTransaction
 from apps.wallets.services import adjustment_request, hold_place
 from apps.webhooks.services import endpoint_create, events_number
+from tests.older import blocks_seal
 from tests.tables.conftest import House
 
 
@@ -30,7 +31,7 @@ class World:
         self.token = house.token(self.player_id)
         self.key = house.key
         sequencer.tick(now_ms=clock.now_ms())
-        sealing.blocks_seal(operator_id=house.operator_id)
+        blocks_seal(operator_id=house.operator_id)
         events_number(operator_id=house.operator_id)
         yesterday = datetime.now(UTC).date() - timedelta(days=1)
         daily.daily_file_make(operator_id=house.operator_id, currency="PTS", day=yesterday)

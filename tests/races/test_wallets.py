@@ -20,8 +20,9 @@ from django.db import connection, transaction
 
 from apps.core.errors import ApplicationError
 from apps.core.retries import retry
-from apps.wallets import fsck, sealing, selectors, services
+from apps.wallets import fsck, selectors, services
 from apps.wallets.models import AccountStatus, LedgerTransaction
+from tests.older import blocks_seal
 from tests.wallets.conftest import House
 from tests.wallets.conftest import house as house
 from tests.wallets.test_routes import credit, transfer
@@ -54,7 +55,7 @@ def at_once(work: list[Callable[[], Any]]) -> list[Any]:
 def sound_afterwards(house: House) -> Iterator[None]:
     """Check every invariant at the end."""
     yield
-    sealing.blocks_seal(operator_id=house.operator_id)
+    blocks_seal(operator_id=house.operator_id)
     assert [f for f in fsck.check(operator_id=house.operator_id) if f.state is fsck.State.BROKEN] == []
 
 

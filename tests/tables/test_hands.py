@@ -25,6 +25,7 @@ from apps.tables import hand_text, hands
 from apps.tables.hands import Filters, Reader
 from apps.tables.models import Round
 from apps.tables.services import play, tables
+from tests.older import older_ended
 from tests.tables.conftest import POINTS, House, Place
 from tests.tables.test_secrecy import faces, known
 
@@ -32,7 +33,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def get(token: str, path: str) -> Any:
-    """Return the answer to a GET request."""
+    """Return the answer to a GET request, once nothing older is open that would hold a list back."""
+    older_ended()
     return APIClient().get(f"/v1{path}", headers={"authorization": f"Bearer {token}"})
 
 

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from apps.wallets import canonical, daily, fsck, listing, sealing, selectors, services, tasks
 from apps.wallets.keys import signature_is_valid
 from apps.wallets.models import AccountStatus, DailyFile, LedgerBlock, LedgerKey, LedgerTransaction
+from tests.older import blocks_seal
 from tests.wallets.conftest import House
 from tests.wallets.tamperings import PLAYER, TAMPERINGS
 
@@ -95,10 +96,10 @@ def yesterday(tamper: Tamper, house: House) -> date:
 
 class TestSealing:
     def test_blocks_chain_and_hold_every_entry_once(self, busy: House) -> None:
-        assert sealing.blocks_seal(operator_id=busy.operator_id) == 1
+        assert blocks_seal(operator_id=busy.operator_id) == 1
         busy.player(5)
-        assert sealing.blocks_seal(operator_id=busy.operator_id) == 1
-        assert sealing.blocks_seal(operator_id=busy.operator_id) == 0
+        assert blocks_seal(operator_id=busy.operator_id) == 1
+        assert blocks_seal(operator_id=busy.operator_id) == 0
         first, second = LedgerBlock.objects.order_by("seq")
         assert (bytes(second.prev_hash), second.from_xid) == (bytes(first.hash), first.upto_xid)
         with connection.cursor() as cursor:
@@ -106,7 +107,7 @@ class TestSealing:
             assert cursor.fetchone() == (first.n + second.n,)
 
     def test_the_signature_is_of_the_published_key(self, busy: House) -> None:
-        sealing.block_seal(operator_id=busy.operator_id)
+        blocks_seal(operator_id=busy.operator_id)
         block = LedgerBlock.objects.get()
         key = LedgerKey.objects.get(pk=block.kid_id)
         statement = canonical.block_statement(busy.operator_id, 0, bytes(block.hash), block.sealed_at_ms)
@@ -116,7 +117,7 @@ class TestSealing:
         monkeypatch.setattr(sealing, "BLOCK_TRANSACTIONS_MAX", 3)
         for _ in range(8):
             house.player(5)
-        assert sealing.blocks_seal(operator_id=house.operator_id) == 3
+        assert blocks_seal(operator_id=house.operator_id) == 3
         assert [block.n for block in LedgerBlock.objects.order_by("seq")] == [6, 6, 4]
         assert broken() == set()
 
@@ -127,7 +128,7 @@ class TestSealing:
         with transaction.atomic():
             for _ in range(5):
                 house.player(5)
-        assert sealing.blocks_seal(operator_id=house.operator_id) == 1
+        assert blocks_seal(operator_id=house.operator_id) == 1
         assert LedgerBlock.objects.get().n == 10
 
     def test_a_running_transaction_holds_back_what_came_after_it(self, house: House) -> None:
@@ -146,7 +147,7 @@ class TestSealing:
         thread.start()
         assert began.wait(20)
         house.player(3)
-        sealing.blocks_seal(operator_id=house.operator_id)
+        blocks_seal(operator_id=house.operator_id)
         page = listing.movements(operator_id=house.operator_id, cursor="", limit=200)
         assert [move.lines[0].amount_minor for move in page.items] == [1]
         assert [block.n for block in LedgerBlock.objects.all()] == [2]
@@ -154,12 +155,12 @@ class TestSealing:
         thread.join()
         rest = listing.movements(operator_id=house.operator_id, cursor=page.next_cursor, limit=200)
         assert [move.lines[0].amount_minor for move in rest.items] == [2, 3]
-        sealing.blocks_seal(operator_id=house.operator_id)
+        blocks_seal(operator_id=house.operator_id)
         assert broken() == set()
 
     def test_two_sealers_make_one_chain(self, busy: House) -> None:
         def seal() -> None:
-            sealing.blocks_seal(operator_id=busy.operator_id)
+            blocks_seal(operator_id=busy.operator_id)
             connection.close()
 
         threads = [threading.Thread(target=seal) for _ in range(4)]
@@ -172,7 +173,7 @@ class TestSealing:
     def test_house_balances_are_the_same_before_and_after_a_snapshot(self, busy: House) -> None:
         before = selectors.house_balances(operator_id=busy.operator_id, currency="PTS")
         assert before == {"funding": -3_000, "rake": 15}
-        sealing.blocks_seal(operator_id=busy.operator_id)
+        blocks_seal(operator_id=busy.operator_id)
         assert selectors.house_balances(operator_id=busy.operator_id, currency="PTS") == before
         busy.player(10)
         assert selectors.house_balances(operator_id=busy.operator_id, currency="PTS")["funding"] == -3_010
@@ -243,7 +244,7 @@ class TestFsck:
     def audited(self, busy: House, tamper: Tamper) -> House:
         """Return a ledger with a block, a daily file and numbered events."""
         yesterday(tamper, busy)
-        sealing.blocks_seal(operator_id=busy.operator_id)
+        blocks_seal(operator_id=busy.operator_id)
         daily.daily_files_make(operator_id=busy.operator_id)
         with connection.cursor() as cursor:
             cursor.execute("SELECT webhooks_events_number(%s, 1000)", [busy.operator_id])

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from apps.accounts.services import key_create
-from apps.wallets import canonical, daily, sealing
+from apps.wallets import canonical, daily
 from apps.wallets.keys import signature_is_valid
 from apps.wallets.models import DailyFile
+from tests.older import blocks_seal
 from tests.wallets.conftest import House
 from tests.wallets.test_routes import send
 
@@ -27,7 +28,7 @@ def filed(house: House, administrator: Any) -> tuple[House, str]:
         administrator.execute("UPDATE wallets_tx SET created_at_ms = created_at_ms - %s", [daily.DAY_MS])
         administrator.execute("UPDATE wallets_account SET status_at_ms = status_at_ms - %s", [daily.DAY_MS])
     daily.daily_files_make(operator_id=house.operator_id)
-    sealing.blocks_seal(operator_id=house.operator_id)
+    blocks_seal(operator_id=house.operator_id)
     return house, (datetime.now(tz=UTC) - timedelta(days=1)).date().isoformat()
 
 
