@@ -236,6 +236,7 @@ class TestDailyFiles:
         assert not DailyFile.objects.exists()
         go_on.set()
         thread.join()
+        monkeypatch.undo()  # Tests beside this one have transactions on the same server, too.
         assert daily.daily_files_make(operator_id=busy.operator_id) == 1
 
 
