@@ -11,9 +11,6 @@ from apps.core.clock import now_ms
 from apps.fairness import beacons, conf, sequencer, witnesses
 from apps.fairness.errors import LogUnavailable
 
-COSIGN_EXPIRES_S = 1
-"""A wish to cosign that no worker took by then is old: the next tick of the task asks for what is the newest then."""
-
 
 @shared_task(name="fairness.sequence", ignore_result=True)
 def sequence() -> int:
@@ -24,7 +21,7 @@ def sequence() -> int:
         # Said already: in the log's row, in the metric and in the health check.  The next tick asks again.
         return 0
     if merges and conf.witnesses():
-        cosign.apply_async(expires=COSIGN_EXPIRES_S)
+        cosign.delay()  # A heap of these drops itself: see apps.core.ticks.
     return sum(merge.merged for merge in merges)
 
 
