@@ -66,7 +66,8 @@ class Bot:
     table: dict[str, Any] = field(default_factory=dict)
     witness: RoundWitness | None = None
     ready_for: str = ""
-    looked_at: int = -1
+    looked_at: tuple[str, int] = ("", -1)
+    """Round and number of the last entry that was there when the bot last looked at a round."""
 
     async def play_for_ever(self) -> None:
         """Play; whatever goes wrong, start over with a fresh session."""
@@ -82,7 +83,7 @@ class Bot:
     async def _play(self) -> None:
         session = await self.operator.session_create(self.player_id, SESSION_S)
         me = AsyncPlayerClient(self.house.base_url, session["token"], http=self.http)
-        self.witness, self.ready_for, self.looked_at = None, "", -1
+        self.witness, self.ready_for, self.looked_at = None, "", ("", -1)
         began = time.monotonic()
         async for message in follow_async(me, self.table_id):
             if message.type == "table":
@@ -167,10 +168,10 @@ class Bot:
             if self.reports:
                 await self._report(me, message)
             return
-        if message["seq"] < self.looked_at and self.ready_for == message["round_id"]:
+        if message["round_id"] == self.looked_at[0] and message["seq"] < self.looked_at[1]:
             return
         view = await me.round(message["round_id"])
-        self.looked_at = view["seq"]
+        self.looked_at = (message["round_id"], view["seq"])
         if view["your_seat"] is None or not view["legal"] or view["seq"] != message["seq"]:
             return
         action = bot(self.table["game"])(view["view"], view["legal"], secrets.randbelow)

@@ -58,6 +58,17 @@ def clean(stack: Stack) -> None:
     assert doubled == []
 
 
+class TestBots:
+    def test_move_in_round_after_round(self, stack: Stack, playing: Playing) -> None:
+        later = "FROM tables_round WHERE index >= 1 AND status = 'finished'"
+        until("rounds after the first", lambda: stack.ask(f"SELECT count(*) {later}")[0][0] >= 2, timeout_s=180)
+        [[acts, timeouts]] = stack.ask(
+            "SELECT count(*) FILTER (WHERE kind = 'act'), count(*) FILTER (WHERE body LIKE '%\"timed_out\"%')"
+            f" FROM history_entry WHERE round_id IN (SELECT id {later})"
+        )
+        assert acts > 10 * timeouts
+
+
 class TestCrashes:
     def test_the_worker_dies_and_play_goes_on(self, stack: Stack, playing: Playing) -> None:
         stack.kill("worker")

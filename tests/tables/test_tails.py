@@ -1,19 +1,25 @@
-"""Hints reach a stream process again after Redis was away, however long that took."""
+"""Followers are told whatever happens meanwhile: Redis was away, a read failed, the database is gone."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
 
 import pytest
 import redis
-from django.db import connection
+from django.db import OperationalError, connection
 
-from apps.tables.feed import channel
+from apps.tables.feed import Cursor, channel
+from apps.tables.streams import reading
+from apps.tables.streams.app import Streams
 from apps.tables.streams.tails import READERS, Tails
-from tests.tables.conftest import House
+from apps.tables.tickets import Ticket, address
+from tests.tables.conftest import House, Place
 from tools.services import redis_start
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,3 +82,108 @@ class TestTails:
         finally:
             child.stop()
             readers_hang_up()
+
+    def test_go_on_after_any_error(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        place, read, failures = house.table(), reading.entries_after, [ValueError("of an unexpected kind")]
+
+        def fails_once(table_id: UUID, after: Cursor) -> list[reading.Placed]:
+            if failures:
+                raise failures.pop()
+            return read(table_id, after)
+
+        monkeypatch.setattr(reading, "entries_after", fails_once)
+        place.deal(0, 1)
+
+        async def go() -> None:
+            tails = Tails()
+            tail = await tails.join(place.id)
+            async with asyncio.timeout(30):
+                while not tail.entries:
+                    await asyncio.sleep(0.02)
+            await tails.part(tail)
+
+        try:
+            asyncio.run(go())
+        finally:
+            readers_hang_up()
+        assert not failures
+
+    def test_read_again_what_a_hint_told_of_during_a_read(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("apps.tables.streams.tails.LOOK_AGAIN_S", 600)
+        place, read, reads = house.table(), reading.entries_after, []
+
+        async def go() -> None:
+            loop, tails = asyncio.get_running_loop(), Tails()
+
+            def dealt_behind_it(table_id: UUID, after: Cursor) -> list[reading.Placed]:
+                found = read(table_id, after)
+                reads.append(len(found))
+                if len(reads) == 1:
+                    place.deal(0, 1)
+                    loop.call_soon_threadsafe(tail.hint, {"type": "entry", "index": 7, "seq": 0})
+                return found
+
+            tail = await tails.join(place.id)
+            monkeypatch.setattr(reading, "entries_after", dealt_behind_it)
+            tail.look()
+            async with asyncio.timeout(30):
+                while not tail.entries:
+                    await asyncio.sleep(0.02)
+            await tails.part(tail)
+
+        try:
+            asyncio.run(go())
+        finally:
+            readers_hang_up()
+        assert reads[:2] == [0, 1]
+
+
+async def _asked(place: Place) -> list[dict[str, Any]]:
+    """Return what a follower of a table is sent."""
+    told = urlsplit(
+        address(
+            route="stream", ticket=Ticket(place.id, place.house.operator_id, None, None), query="", now_ms=place.now
+        )
+    )
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]  # It never hangs up.
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    path = f"/v1/tables/{place.id}/stream"
+    await Streams()(
+        {"type": "http", "method": "GET", "path": path, "query_string": told.query.encode(), "headers": []},
+        receive,
+        send,
+    )
+    return sent
+
+
+class TestStreamsWithoutDatabase:
+    def test_answer_with_a_problem(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reading, "begin", _away)
+        try:
+            head, body = asyncio.run(_asked(house.table()))
+        finally:
+            readers_hang_up()
+        assert head["status"] == 503
+        assert json.loads(body["body"])["code"] == "database_unavailable"
+
+    def test_end_what_has_begun(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("apps.tables.streams.app.Follower.messages", _away_later)
+        try:
+            (head,) = asyncio.run(_asked(house.table()))
+        finally:
+            readers_hang_up()
+        assert head["status"] == 200
+
+
+def _away(table_id: UUID) -> Cursor:
+    raise OperationalError("the database is away")
+
+
+async def _away_later(follower: Any) -> list[tuple[Cursor, dict[str, Any]]]:
+    raise OperationalError("the database is away")

@@ -14,15 +14,16 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
 import structlog
+from django.db import Error
 
 from apps.core.api.problems import CONTENT_TYPE, Problem, problem_of
 from apps.core.errors import ApplicationError
-from apps.games.contract import RuleError
 from apps.tables import feed, metrics, tickets
 from apps.tables.feed import Cursor
 from apps.tables.presence import POLL_SLACK_MS, STREAM_LEASE_MS
@@ -189,9 +190,10 @@ class Streams:
             await self._serve(scope, receive, send)
         except Gone:
             return
-        except (ApplicationError, RuleError) as error:
+        except (ApplicationError, Error) as error:
             problem = problem_of(error)
-            assert problem is not None
+            if problem is None:
+                raise
             await _problem(send, problem, scope["path"])
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -253,13 +255,18 @@ class Streams:
                         waiting.cancel()
                     if not closed.done() and not follower.has_more():
                         await _send_part(send, b": still here\n\n")
+        except Error as error:
+            # The answer has begun, so it can only end: the follower comes back with its cursor.
+            log.warning("stream_broken", table=str(follower.tail.table_id), error=repr(error))
+            raise Gone from None
         finally:
             closed.cancel()
             self._open.pop(follower, None)
             metrics.STREAMS.set(len(self._open))
             still = any(other.seat_id == follower.seat_id for other in self._open)
             if follower.seat_id is not None and not still:
-                await in_thread(reading.unseen, follower.seat_id)
+                with suppress(Error):  # Unless it is told, its lease lapses a few seconds later.
+                    await in_thread(reading.unseen, follower.seat_id)
 
     async def _poll(self, follower: Follower, wait_s: int, receive: Receive, send: Send) -> None:
         if follower.seat_id is not None:

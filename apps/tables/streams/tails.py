@@ -18,7 +18,6 @@ from uuid import UUID
 import redis.asyncio
 import structlog
 from django.conf import settings
-from django.db import DatabaseError
 
 from apps.history.selectors import StoredEntry
 from apps.tables.feed import Cursor, channel
@@ -128,8 +127,8 @@ class Tail:
         while True:
             try:
                 await self._read()
-            except (DatabaseError, OSError) as error:
-                log.warning("tail_behind", table=str(self.table_id), error=repr(error))
+            except Exception as error:  # The outermost edge of this task: without it the followers wait for ever.
+                log.warning("tail_behind", table=str(self.table_id), exc_info=error)
                 await asyncio.sleep(1)
                 self.look()
                 continue
@@ -142,12 +141,11 @@ class Tail:
 
     async def _read(self) -> None:
         self._look.clear()
-        if self._gap:
-            while True:
-                found = await in_thread(reading.entries_after, self.table_id, self.at)
-                self._gap = False
-                if not found:
-                    break
+        while self._gap:
+            self._gap = False  # Before the read: a hint meanwhile may tell of a gap behind what is read.
+            found = await in_thread(reading.entries_after, self.table_id, self.at)
+            if found:
+                self._gap = True
                 self._add(found)
         if self._table_stale:
             self._table_stale = False
@@ -198,8 +196,10 @@ class Tails:
     async def part(self, tail: Tail) -> None:
         """Let one follower go."""
         tail.followers -= 1
-        if tail.followers == 0:
-            self._tails.pop(tail.table_id, None)
+        async with self._opening:  # Else a follower that joins now could lose its subscription to this one's end.
+            if tail.followers or self._tails.get(tail.table_id) is not tail:
+                return
+            del self._tails[tail.table_id]
             tail.stop()
             try:
                 await self._pubsub.unsubscribe(channel(tail.table_id))
@@ -222,17 +222,16 @@ class Tails:
                 if self._is_deaf:
                     await self._subscribe_all()
                 message = await self._pubsub.get_message(timeout=5) if self._pubsub.subscribed else None
-            except (redis.RedisError, OSError) as error:
+                if message is None:
+                    await asyncio.sleep(LOG_POLL_S / 10)  # Without a subscription the answer comes at once.
+                    continue
+                tail = self._tails.get(UUID(hex=message["channel"].decode().rsplit(":", 1)[1]))
+                if tail is not None:
+                    tail.hint(json.loads(message["data"]))
+            except Exception as error:  # The outermost edge of this task: without it every tail would be late.
                 log.warning("hints_stopped", error=repr(error))
                 self._is_deaf = True
                 await asyncio.sleep(1)
-                continue
-            if message is None:
-                await asyncio.sleep(LOG_POLL_S / 10)  # Without a subscription the answer comes at once.
-                continue
-            tail = self._tails.get(UUID(hex=message["channel"].decode().rsplit(":", 1)[1]))
-            if tail is not None:
-                tail.hint(json.loads(message["data"]))
 
     async def _subscribe_all(self) -> None:
         """Replace the subscription by one for all tails, which then look for what they may have missed."""
