@@ -9,7 +9,7 @@ import pytest
 
 from apps.games import registry, simulate
 
-GAMES = 8
+GAMES = 4
 LEFT_MAX = 1_024
 """Bytes that may be left of a game on average: less than its smallest state."""
 

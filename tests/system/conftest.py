@@ -13,7 +13,7 @@ from tools.stack import Stack
 REDIS_DATABASE = 40
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # It takes a third of a core even where nobody plays, so it ends with this folder.
 def stack(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Stack]:
     """Return the product as a sandbox, running; tests may kill its processes and must start them again."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -25,6 +25,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> It
         running.stop()
 
 
+@pytest.hookimpl(tryfirst=True)  # Before pytest-xdist looks for groups.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let one worker run all tests of this folder: they share one stack, and they wait more than they compute."""
     for item in items:
