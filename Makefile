@@ -29,7 +29,7 @@ run: ## Start PostgreSQL, Redis, API, streams, workers and playing bots; Ctrl-C 
 test: ## Run the tests on throw-away servers; ARGS="tests/core" chooses some
 	$(INSTALL) dev
 	@$(PY) -m tools.browser $(ARGS)
-	@exec $(PY) -m tools.services $(PY) -m pytest $(or $(ARGS),-q -n 3 --dist loadgroup)
+	@exec $(PY) -m tools.services $(PY) -m pytest $(or $(ARGS),-q -n 3)
 
 chaos: ## Kill parts of the running product at random and check that nothing is lost: SEED=7 MINUTES=10
 	$(INSTALL) run

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import psycopg
 import pytest
@@ -17,12 +18,30 @@ from django.db import connections
 from django.test.utils import setup_databases, teardown_databases
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from apps.core import redis as core_redis
 from tests.fairness.keys import log_begin
 
 HOW = "run the tests with: make test ARGS=..."
 KEPT = ("django_migrations",)
+LARGE_BYTES = 2_000_000
+"""A table of more than this is truncated after a test."""
+TOGETHER = ("tests/system/", "tests/browser/")
+"""Folders whose tests share something dear, a running product or a browser: one worker runs all tests of one."""
+
+
+class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types.
+    """Gives every worker the next test when it is free, and the tests of a folder named above to one of them, first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Say how pytest-xdist deals the tests out: the folders that wait most begin first, the others fill the rest."""
+    return Scheduling(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,14 +82,25 @@ def administrator(django_db_setup: None) -> Iterator[psycopg.Connection]:
         yield connection
 
 
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What the migrations left: the names of all tables, those with rows, and what numbers the rows of which column."""
+
+    tables: tuple[str, ...]
+    kept: tuple[str, ...]
+    sequences: tuple[tuple[str, str, str], ...]
+    """Table, column and sequence."""
+
+
 @pytest.fixture(scope="session")
-def baseline(administrator: psycopg.Connection) -> tuple[str, ...]:
-    """Keep a copy of the rows that migrations wrote; return the names of all tables."""
+def baseline(administrator: psycopg.Connection) -> Baseline:
+    """Keep a copy of the rows that migrations wrote."""
     rows = administrator.execute(
         "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"
         " AND NOT c.relispartition ORDER BY 1"
     ).fetchall()
     names = tuple(str(row[0]) for row in rows if row[0] not in KEPT)
+    kept = []
     administrator.execute("CREATE SCHEMA IF NOT EXISTS baseline")
     for name in names:
         table = sql.Identifier(name)
@@ -78,7 +108,15 @@ def baseline(administrator: psycopg.Connection) -> tuple[str, ...]:
             administrator.execute(
                 sql.SQL("CREATE TABLE IF NOT EXISTS baseline.{} AS TABLE public.{}").format(table, table)
             )
-    return names
+            kept.append(name)
+    sequences = administrator.execute(
+        "SELECT c.relname, a.attname, pg_get_serial_sequence(quote_ident(c.relname), a.attname) FROM pg_class c"
+        " JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+        " WHERE c.relname = ANY(%s) AND c.relnamespace = 'public'::regnamespace"
+        " AND pg_get_serial_sequence(quote_ident(c.relname), a.attname) IS NOT NULL",
+        [list(names)],
+    ).fetchall()
+    return Baseline(names, tuple(kept), tuple((str(a), str(b), str(c)) for a, b, c in sequences))
 
 
 @pytest.fixture(autouse=True)
@@ -92,52 +130,41 @@ def _clean_after_commits(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     administrator: psycopg.Connection = request.getfixturevalue("administrator")
-    names: tuple[str, ...] = request.getfixturevalue("baseline")
+    before: Baseline = request.getfixturevalue("baseline")
     yield
-    empty_tables(administrator, names)
+    empty_tables(administrator, before)
 
 
-def empty_tables(administrator: psycopg.Connection, names: tuple[str, ...]) -> None:
-    """Empty every table that has rows, and put the rows of the migrations back."""
-    if not names:
-        return
+def empty_tables(administrator: psycopg.Connection, before: Baseline) -> None:
+    """Empty every table that has rows, and put the rows of the migrations back.
+
+    Few rows are deleted, which is many times as quick as TRUNCATE: that makes new files for a table and its indexes.
+    """
     used = sql.SQL(" UNION ALL ").join(
-        sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {})").format(sql.Literal(name), sql.Identifier(name))
-        for name in names
+        sql.SQL("SELECT {}, pg_relation_size({}) > {} WHERE EXISTS (SELECT FROM {})").format(
+            sql.Literal(name), sql.Literal(f"public.{name}"), LARGE_BYTES, sql.Identifier(name)
+        )
+        for name in before.tables
     )
     with administrator.transaction():
         administrator.execute("SET LOCAL lock_timeout = '10s'")
         administrator.execute("SET LOCAL session_replication_role = replica")
-        dirty = [str(row[0]) for row in administrator.execute(used).fetchall()]
-        if not dirty:
-            return
-        administrator.execute(
-            sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(sql.SQL(", ").join(map(sql.Identifier, dirty)))
-        )
-        kept = administrator.execute("SELECT relname FROM pg_class WHERE relnamespace = 'baseline'::regnamespace")
-        for (name,) in kept.fetchall():
-            administrator.execute(
-                sql.SQL("INSERT INTO public.{t} OVERRIDING SYSTEM VALUE TABLE baseline.{t}").format(
-                    t=sql.Identifier(str(name))
-                )
+        dirty = {str(name): bool(is_large) for name, is_large in administrator.execute(used).fetchall()}
+        large = [sql.Identifier(name) for name, is_large in dirty.items() if is_large]
+        steps = [sql.SQL("TRUNCATE {} CASCADE").format(sql.SQL(", ").join(large))] if large else []
+        steps += [sql.SQL("DELETE FROM {}").format(sql.Identifier(name)) for name in dirty]
+        steps += [
+            sql.SQL("INSERT INTO public.{t} OVERRIDING SYSTEM VALUE TABLE baseline.{t}").format(t=sql.Identifier(name))
+            for name in before.kept
+        ]
+        steps += [
+            sql.SQL("SELECT setval({}, COALESCE(max({c}), 1), max({c}) IS NOT NULL) FROM {}").format(
+                sql.Literal(sequence), sql.Identifier(name), c=sql.Identifier(column)
             )
-            _sequences_follow(administrator, str(name))
-
-
-def _sequences_follow(administrator: psycopg.Connection, name: str) -> None:
-    columns = administrator.execute(
-        "SELECT a.attname, pg_get_serial_sequence(quote_ident(c.relname), a.attname) FROM pg_class c"
-        " JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
-        " WHERE c.relname = %s AND c.relnamespace = 'public'::regnamespace"
-        " AND pg_get_serial_sequence(quote_ident(c.relname), a.attname) IS NOT NULL",
-        [name],
-    ).fetchall()
-    for column, sequence in columns:
-        administrator.execute(
-            sql.SQL("SELECT setval({}, (SELECT max({}) FROM {}))").format(
-                sql.Literal(str(sequence)), sql.Identifier(str(column)), sql.Identifier(name)
-            )
-        )
+            for name, column, sequence in before.sequences
+            if name in dirty or name in before.kept
+        ]
+        administrator.execute(sql.SQL("; ").join(steps))
 
 
 @pytest.fixture

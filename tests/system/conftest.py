@@ -23,11 +23,3 @@ def stack(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> It
         yield running
     finally:
         running.stop()
-
-
-@pytest.hookimpl(tryfirst=True)  # Before pytest-xdist looks for groups.
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one worker run all tests of this folder: they share one stack, and they wait more than they compute."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("system"))

@@ -31,7 +31,7 @@ def serving(book_class: type[Book] = Book, wallet_class: type[Wallet] = Wallet) 
     wallet = wallet_class(book, Operator({KEY_NAME: CALLER_PUBLIC}, ANSWER_KEY))
     server = server_make(wallet)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/wallet"

@@ -126,7 +126,7 @@ def remote_serving(operator_id: UUID) -> Iterator[Remote]:
     server = server_make(remote)
     server.daemon_threads = True
     remote.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield remote
