@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,7 @@ import redis
 
 from apps.client.errors import ClientError
 from apps.client.operator import OperatorClient
+from apps.games import registry
 from tools import roles
 from tools.chaos_checks import findings
 from tools.chaos_players import Players
@@ -182,7 +183,7 @@ class Chaos:
 
 
 @contextmanager
-def running(seed: int, home: Path, pace_s: float) -> Iterator[Chaos]:
+def running(seed: int, home: Path, pace_s: float, games: Collection[str]) -> Iterator[Chaos]:
     """Start everything; stop everything on leaving."""
     with ExitStack() as stop:
         postgres, admin_url = Postgres(home, throw_away=False).start(None)
@@ -194,7 +195,7 @@ def running(seed: int, home: Path, pace_s: float) -> Iterator[Chaos]:
         stack = Stack(home / "stack", redis_database=0, servers=servers.environment(), api_workers=API_WORKERS)
         stop.callback(stack.stop)
         stack.start(*PROCESSES)
-        players = Players(stack, pace_s=pace_s)
+        players = Players(stack, pace_s=pace_s, games=games)
         stop.callback(players.stop)
         players.start()
         chance = random.Random(seed)
@@ -227,7 +228,7 @@ def drain(chaos: Chaos) -> list[str]:
     return []
 
 
-def report(chaos: Chaos, wrong: list[str], seed: int, minutes: float) -> None:
+def report(chaos: Chaos, wrong: list[str], again: str) -> None:
     """Print what was done and what was found."""
     strikes = ", ".join(f"{part} {count}" for part, count in sorted(chaos.strikes.items()))
     lines = ["", f"Strikes: {strikes}"]
@@ -245,30 +246,31 @@ def report(chaos: Chaos, wrong: list[str], seed: int, minutes: float) -> None:
     if wrong:
         lines += [f"WRONG: {problem}" for problem in wrong]
         lines.append(f"Logs: {chaos.home}")
-        lines.append(f"Again: make chaos SEED={seed} MINUTES={minutes:g}")
+        lines.append(again)
     else:
         lines.append("Nothing went wrong: no round stuck, nothing doubled, ledger zero, every round verified.")
     say("\n".join(lines))
 
 
-def run(seed: int, minutes: float, pace_s: float) -> int:
+def run(seed: int, minutes: float, pace_s: float, games: Collection[str]) -> int:
     """Do one run; return the exit code."""
     (ROOT / "var").mkdir(exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="chaos-", dir=ROOT / "var"))
     home.chmod(0o755)
+    again = f'Again: make chaos SEED={seed} MINUTES={minutes:g} ARGS="--pace {pace_s:g} --games {" ".join(games)}"'
     wrong = ["it was interrupted"]
     try:
-        with running(seed, home, pace_s) as chaos:
+        with running(seed, home, pace_s, games) as chaos:
             wait_for("the first rounds", lambda: chaos.stack.rounds_ended() >= FIRST_ROUNDS, timeout_s=BEGIN_S)
             say(f"Chaos with seed {seed} for {minutes:g} minutes; logs in {home}")
             chaos.play(seed, minutes * 60)
             say("Everything is up again; the tables drain.")
             wrong = drain(chaos)
             wrong += findings(chaos.stack, chaos.players)
-            report(chaos, wrong, seed, minutes)
+            report(chaos, wrong, again)
     except (ToolError, ClientError) as problem:
         wrong = [str(problem)]
-        say(f"WRONG: {problem}\nLogs: {home}\nAgain: make chaos SEED={seed} MINUTES={minutes:g}")
+        say(f"WRONG: {problem}\nLogs: {home}\n{again}")
     finally:
         if not wrong:
             elsewhere = home / "elsewhere"
@@ -284,6 +286,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, required=True, help="draws the schedule")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long things are killed")
     parser.add_argument("--pace", type=float, default=0.2, help="seconds a bot thinks, on average")
+    parser.add_argument("--games", nargs="+", choices=registry.slugs(), default=registry.slugs(), help="default: all")
     given = parser.parse_args(arguments)
 
     def end(_number: int, _frame: object) -> None:
@@ -291,7 +294,7 @@ def main(arguments: list[str]) -> int:
 
     signal.signal(signal.SIGTERM, end)
     try:
-        return run(given.seed, given.minutes, given.pace)
+        return run(given.seed, given.minutes, given.pace, given.games)
     except KeyboardInterrupt:
         return 130
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from typing import Any
 
 from apps.client.operator import OperatorClient
@@ -30,15 +31,15 @@ KINDS: tuple[dict[str, Any], ...] = (
 class Players:
     """The bots with their tables."""
 
-    def __init__(self, stack: Stack, *, pace_s: float) -> None:
-        """Make tables and players, and give the players their money."""
+    def __init__(self, stack: Stack, *, pace_s: float, games: Collection[str]) -> None:
+        """Make tables of these games with their players, and give the players their money."""
         self.stack = stack
         self.tables: list[str] = []
         self.child: Child | None = None
         self.log = stack.folder / "bots.log"
         bots = []
         with OperatorClient(stack.url, stack.demo["api_key"]) as operator:
-            for number, kind in enumerate(KINDS):
+            for number, kind in enumerate(kind for kind in KINDS if kind["game"] in games):
                 table = self._table(operator, kind)
                 self.tables.append(table["id"])
                 for place in range(BOTS_PER_TABLE):

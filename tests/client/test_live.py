@@ -18,6 +18,7 @@ from apps.client.history import histories
 from apps.client.operator import OperatorClient
 from apps.client.player import PlayerClient
 from apps.client.signing import Ed25519Signer
+from tests.older import older_ended
 from tests.tables.conftest import House, house  # noqa: F401 - the fixture
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -106,6 +107,7 @@ class TestHistory:
         place.play_out()
         rounds.append(place.deal(0, 1).pk.hex)
         place.play_out()
+        older_ended()
         with OperatorClient(live_server.url, house.key) as operator:
             assert [told["id"] for told in histories(operator, status="finished", limit=1)] == rounds[::-1]
             assert operator.rounds(player_id=str(place.players[0]))["next"] is None
