@@ -9,7 +9,7 @@ import sys
 from tools.chaos import PARTS, kind, schedule
 from tools.services import ROOT
 
-SEED, MINUTES = 7, 0.75
+SEED, MINUTES = 7, 0.4
 
 
 class TestSchedule:
