@@ -34,7 +34,7 @@ ROUNDS_MAX = 100
 """Rounds of a match after which a simulation gives up on it."""
 INPUTS_MAX = 100_000
 """Inputs of a round after which a simulation gives up on it: law 1."""
-TWINS = 3
+TWINS = 1
 """How often each round is replayed with two hidden cards exchanged (law 7)."""
 BENCH_GAMES = 400
 BENCH_PAUSE_MS = 100
