@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import httpx
 from websockets.sync.client import ClientConnection, connect
 
 from tools.browser import MISSING, chromium_path
+from tools.processes import Child
 
 START_S: Final = 60.0
 ANSWER_S: Final = 240.0
@@ -133,29 +133,25 @@ def browser(profile: Path) -> Iterator[Tab]:
     program = chromium_path()
     if program is None:
         raise PageError(MISSING)
-    process = subprocess.Popen(
-        [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+    child = Child("Chromium", command, log=profile / "chromium.log")  # It ends with us, however we end.
     try:
-        port = _port(profile / "DevToolsActivePort", process)
+        port = _port(profile / "DevToolsActivePort", child)
         with connect(_address(port), max_size=MESSAGE_BYTES_MAX, open_timeout=START_S, ping_interval=None) as socket:
             tab = Tab(socket)
             for domain in ("Page", "Runtime", "Network", "Log"):
                 tab.call(f"{domain}.enable")
             yield tab
     finally:
-        process.terminate()
-        process.wait(timeout=START_S)
+        child.stop()
 
 
-def _port(note: Path, process: subprocess.Popen[bytes]) -> int:
+def _port(note: Path, child: Child) -> int:
     """Return the port that the browser wrote down when it was ready."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise PageError(f"Chromium ended at once with status {process.returncode}")
+        if not child.running():
+            raise PageError(f"Chromium ended at once: {child.tail()}")
         lines = note.read_text().splitlines() if note.exists() else []
         if len(lines) == 2:
             return int(lines[0])
