@@ -33,7 +33,7 @@ from tests.api.world import World
 from tests.tables.conftest import House, house  # noqa: F401 - the fixture
 from tools.check import OPENAPI
 
-EXAMPLES = 3
+EXAMPLES = 2
 """Requests of every operation by every kind of caller."""
 CHECKS = [
     not_a_server_error,

@@ -82,9 +82,9 @@ def test_on_altered_fields(verifier: Tab, name: str) -> None:
 
 
 def test_on_each_kind_of_field(verifier: Tab) -> None:
-    """One character of one field of every kind, at each of up to eight places of its text."""
-    changed = [bundle for _, bundle in flipped_fields(json.loads(BUNDLES["sealed"]), random.Random("kinds"), 8)]
-    assert len(changed) > 300
+    """One character of one field of every kind, at each of up to three places of its text."""
+    changed = [bundle for _, bundle in flipped_fields(json.loads(BUNDLES["sealed"]), random.Random("kinds"), 3)]
+    assert len(changed) > 150
     assert "pass" not in agree(verifier, [json.dumps(bundle).encode() for bundle in changed], TRUST, apart=True)
 
 

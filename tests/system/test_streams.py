@@ -31,7 +31,7 @@ def silent_follower(stack: Stack) -> socket.socket:
 
 class TestStreams:
     def test_a_hundred_followers_get_every_message_once_and_in_order(self, stack: Stack) -> None:
-        options = arguments_read(["--streams", str(STREAMS), "--tables", "4", "--seats", "3", "--seconds", "8"])
+        options = arguments_read(["--streams", str(STREAMS), "--tables", "2", "--seats", "3", "--seconds", "5"])
         silent = [silent_follower(stack) for _ in range(3)]
         try:
             followers = asyncio.run(streams(Site(stack.url, stack.demo["api_key"]), options))

@@ -170,13 +170,15 @@ def flipped_fields(
             yield path, changed
 
 
-@pytest.mark.parametrize("name", ["sealed", "void", "beacon"])
-def test_each_byte_of_each_kind_of_field_flipped_in_turn_is_caught_with_a_code_of_its_part(name: str) -> None:
+@pytest.mark.parametrize(("name", "places_max"), [("sealed", 24), ("void", None), ("beacon", 24)])
+def test_each_byte_of_each_kind_of_field_flipped_in_turn_is_caught_with_a_code_of_its_part(
+    name: str, places_max: int | None
+) -> None:
     count = 0
-    for path, changed in flipped_fields(json.loads(BUNDLES[name]), random.Random(f"each {name}")):
+    for path, changed in flipped_fields(json.loads(BUNDLES[name]), random.Random(f"each {name}"), places_max):
         assert verdict_on(changed).verdict in EXPECTED[part(path)] | FORM, (path, at(changed, path))
         count += 1
-    assert count > 1_000
+    assert count > 800
 
 
 def test_each_byte_of_a_whole_bundle_flipped_in_turn_is_caught() -> None:
