@@ -17,7 +17,7 @@ from apps.games.chance import Dice
 from apps.games.contract import Action, Card, Chance, Event, Game, Outcome, RuleError, Seat, Setup, Step
 from apps.games.inputs import Input, apply, error_of
 
-LEGAL_TRIED_MAX = 12
+LEGAL_TRIED_MAX = 8
 """How many listed actions are tried per seat and state; of longer lists a random sample."""
 WRONG_TRIED = 3
 """How many changed actions are tried per seat and state."""
@@ -29,6 +29,8 @@ PLAIN_EVERY = 4
 """One in so many views and lists of events is written as JSON and read again."""
 EXAMPLES_MAX = 64
 """How many seen actions are kept per verb to make changed ones from."""
+FROZEN_MAX = 10_000
+"""Listed actions kept as bytes."""
 LEAVE_ALL_EVERY = 40
 """One in so many states is played on by letting all seats leave."""
 
@@ -129,6 +131,8 @@ class Laws:
         self.inputs: list[Input] = []
         self.events: list[tuple[Event, ...]] = []
         self.examples: dict[str, list[Action]] = {}
+        self.frozen: dict[int, tuple[Action, bytes]] = {}
+        """Of listed actions by their identity, since games share what they list again and again."""
         self.cards = game.deck(setup.options, len(setup.seats))
         self.places = Places(len(self.cards))
         self.turns_max = game.spec.clocks["turn_cap"]
@@ -233,7 +237,7 @@ class Laws:
         """Check law 2 for one seat, just before the next thing is due."""
         game, state, now = self.game, self.state, due - 1
         listed = game.legal(state, seat, now)
-        known = {frozen(action) for action in listed}  # A list may hold thousands of actions.
+        known = self._frozen(listed)
         if len(known) != len(listed):
             raise LawBroken(2, "an action is listed twice", seat=seat)
         tried = list(_sample(listed, LEGAL_TRIED_MAX, self.dice))
@@ -258,6 +262,18 @@ class Laws:
         for late in ("act", "leave", "connection"):
             if error_of(game, state, Input(late, due, seat, False), self.chance) != "clock_due":
                 raise LawBroken(2, "a late input is not refused with clock_due", kind=late)
+
+    def _frozen(self, listed: Sequence[Action]) -> set[bytes]:
+        """Return actions as bytes; a list may hold thousands.  That trying one changed it is seen when it is tried."""
+        if len(self.frozen) > FROZEN_MAX:
+            self.frozen.clear()
+        known = set()
+        for action in listed:
+            kept = self.frozen.get(id(action))
+            if kept is None:
+                kept = self.frozen[id(action)] = (action, frozen(action))  # Kept alive: no other has its identity.
+            known.add(kept[1])
+        return known
 
     def _remember(self, action: Action) -> None:
         kept = self.examples.setdefault(action["type"], [])
