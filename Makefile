@@ -1,6 +1,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup run test chaos check fix bench load simulate play verify verifier shell clean
 
+# Compiled modules are kept whatever the shell says: the tests start hundreds of processes of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 PY := .venv/bin/python
 ARGS ?=
 GAME ?= monko

@@ -27,7 +27,7 @@ class TestChaos:
         own = ("DATABASE_URL", "DATABASE_ADMIN_URL", "DATABASE_OWNER_URL", "REDIS_URL")
         env = {name: value for name, value in os.environ.items() if name not in own}
         done = subprocess.run(
-            [sys.executable, "-m", "tools.chaos", "--seed", str(SEED), "--minutes", str(MINUTES), "--games", "monko"],
+            [sys.executable, "-m", "tools.chaos", "--seed", str(SEED), "--minutes", str(MINUTES), "--games", "mojo"],
             cwd=ROOT,
             env=env,
             capture_output=True,
