@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -17,13 +18,14 @@ from django.db import OperationalError, connection
 from apps.tables.feed import Cursor, channel
 from apps.tables.streams import reading
 from apps.tables.streams.app import Streams
-from apps.tables.streams.tails import READERS, Tails
+from apps.tables.streams.tails import READERS, Tail, Tails
 from apps.tables.tickets import Ticket, address
 from tests.tables.conftest import House, Place
 from tools.services import redis_start
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+T = TypeVar("T")
 AWAY_S = 2.5
 """Longer than a first try to subscribe again takes, so that at least one of them fails."""
 
@@ -50,6 +52,21 @@ def readers_hang_up() -> None:
 
     for done in [READERS.submit(hang_up) for _ in range(READERS._max_workers)]:
         done.result()
+
+
+def outcome_of(work: Coroutine[Any, Any, T]) -> T:
+    """Do it in a loop of its own and return what it returns."""
+    try:
+        return asyncio.run(work)
+    finally:
+        readers_hang_up()
+
+
+async def told_of(tail: Tail) -> None:
+    """Return when a tail has entries."""
+    async with asyncio.timeout(30):
+        while not tail.entries:
+            await asyncio.sleep(0.02)
 
 
 class TestTails:
@@ -97,15 +114,10 @@ class TestTails:
         async def go() -> None:
             tails = Tails()
             tail = await tails.join(place.id)
-            async with asyncio.timeout(30):
-                while not tail.entries:
-                    await asyncio.sleep(0.02)
+            await told_of(tail)
             await tails.part(tail)
 
-        try:
-            asyncio.run(go())
-        finally:
-            readers_hang_up()
+        outcome_of(go())
         assert not failures
 
     def test_read_again_what_a_hint_told_of_during_a_read(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,15 +138,10 @@ class TestTails:
             tail = await tails.join(place.id)
             monkeypatch.setattr(reading, "entries_after", dealt_behind_it)
             tail.look()
-            async with asyncio.timeout(30):
-                while not tail.entries:
-                    await asyncio.sleep(0.02)
+            await told_of(tail)
             await tails.part(tail)
 
-        try:
-            asyncio.run(go())
-        finally:
-            readers_hang_up()
+        outcome_of(go())
         assert reads[:2] == [0, 1]
 
 
@@ -165,19 +172,13 @@ async def _asked(place: Place) -> list[dict[str, Any]]:
 class TestStreamsWithoutDatabase:
     def test_answer_with_a_problem(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(reading, "begin", _away)
-        try:
-            head, body = asyncio.run(_asked(house.table()))
-        finally:
-            readers_hang_up()
+        head, body = outcome_of(_asked(house.table()))
         assert head["status"] == 503
         assert json.loads(body["body"])["code"] == "database_unavailable"
 
     def test_end_what_has_begun(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("apps.tables.streams.app.Follower.messages", _away_later)
-        try:
-            (head,) = asyncio.run(_asked(house.table()))
-        finally:
-            readers_hang_up()
+        (head,) = outcome_of(_asked(house.table()))
         assert head["status"] == 200
 
 
