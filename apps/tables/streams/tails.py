@@ -18,6 +18,7 @@ from uuid import UUID
 import redis.asyncio
 import structlog
 from django.conf import settings
+from django.db import Error
 
 from apps.history.selectors import StoredEntry
 from apps.tables.feed import Cursor, channel
@@ -128,7 +129,8 @@ class Tail:
             try:
                 await self._read()
             except Exception as error:  # The outermost edge of this task: without it the followers wait for ever.
-                log.warning("tail_behind", table=str(self.table_id), exc_info=error)
+                expected = isinstance(error, (Error, OSError))
+                log.warning("tail_behind", table=str(self.table_id), error=repr(error), exc_info=not expected)
                 await asyncio.sleep(1)
                 self.look()
                 continue
@@ -229,7 +231,8 @@ class Tails:
                 if tail is not None:
                     tail.hint(json.loads(message["data"]))
             except Exception as error:  # The outermost edge of this task: without it every tail would be late.
-                log.warning("hints_stopped", error=repr(error))
+                expected = isinstance(error, (redis.RedisError, OSError))
+                log.warning("hints_stopped", error=repr(error), exc_info=not expected)
                 self._is_deaf = True
                 await asyncio.sleep(1)
 

@@ -139,6 +139,12 @@ class CorrectionView(ApiView):
         return Response(CorrectionSerializer(found).data)
 
 
+def _asked_for(operator_id: UUID, correction_id: UUID) -> Response:
+    """Answer that a correction waits for a person of the house."""
+    found = selectors.correction_get(operator_id=operator_id, correction_id=correction_id)
+    return Response(CorrectionSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+
+
 class ReversalsView(ApiView):
     """Reversals."""
 
@@ -160,8 +166,7 @@ class ReversalsView(ApiView):
             reason=body["reason"],
             requested_by=principal.actor,
         )
-        found = selectors.correction_get(operator_id=principal.operator_id, correction_id=made)
-        return Response(CorrectionSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+        return _asked_for(principal.operator_id, made)
 
 
 class AdjustmentsView(ApiView):
@@ -183,8 +188,7 @@ class AdjustmentsView(ApiView):
         )
         changed_by(principal.actor, body["reason"])
         made = services.adjustment_request(operator_id=principal.operator_id, requested_by=principal.actor, **body)
-        found = selectors.correction_get(operator_id=principal.operator_id, correction_id=made)
-        return Response(CorrectionSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+        return _asked_for(principal.operator_id, made)
 
 
 class ResettlementsView(ApiView):
@@ -212,8 +216,7 @@ class ResettlementsView(ApiView):
             reason=body["reason"],
             requested_by=principal.actor,
         )
-        found = selectors.correction_get(operator_id=principal.operator_id, correction_id=made)
-        return Response(CorrectionSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+        return _asked_for(principal.operator_id, made)
 
 
 class AlarmsView(ApiView):
