@@ -146,9 +146,7 @@ def run(supervisor: Supervisor) -> None:
         try:
             web = start("API", "api.log", _granian("wsgi", "config.wsgi:application", api, API_WORKERS))
             start("Stream server", "streams.log", _granian("asgi", "config.asgi:application", streams, 1))
-            start(
-                "Worker", "worker.log", _celery("worker", "--concurrency", "2", "--without-gossip", "--without-mingle")
-            )
+            start("Worker", "worker.log", _celery("worker", "--without-gossip", "--without-mingle"))
             start("Beat", "beat.log", _celery("beat", "--schedule", str(RUN / "beat"), "--pidfile="))
             web.wait_ready("the API to answer", lambda: _healthy(f"http://127.0.0.1:{api}/health/live"))
             _introduce(api, streams)

@@ -142,8 +142,8 @@ class Stack:
                 granian += ["--interface", "asgi", "--workers", "1", "--port", str(self.stream_port)]
                 return [*granian, "config.asgi:application"]
             case "worker":
-                celery += ["worker", "--hostname", f"{name}@%h", "--concurrency", "1", "--without-gossip"]
-                return [*celery, "--without-mingle"]
+                celery += ["worker", "--hostname", f"{name}@%h", "--without-gossip", "--without-mingle"]
+                return celery
             case "beat":
                 return [*celery, "beat", "--schedule", str(self.folder / name), "--pidfile="]
         raise ToolError(f"There is no process {name!r}.")

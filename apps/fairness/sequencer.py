@@ -56,6 +56,17 @@ def holder() -> str:
     return f"{socket.gethostname()[:40]}:{os.getpid()}"
 
 
+def is_idle(*, now_ms: int) -> bool:
+    """Tell, in one statement, that nothing waits and that a writer has looked at everything within HEARTBEAT_MS."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT stopped_at_ms IS NULL AND seen_at_ms > %s"
+            " AND NOT EXISTS (SELECT FROM fairness_record WHERE log_index IS NULL) FROM fairness_log WHERE id = %s",
+            [now_ms - HEARTBEAT_MS, LOG_ROW_ID],
+        )
+        return cursor.fetchone() == (True,)
+
+
 def tick(*, now_ms: int, name: str | None = None) -> list[Merge]:
     """Merge what is pending, in at most four batches.
 

@@ -12,11 +12,14 @@ from apps.fairness import beacons, conf, sequencer, witnesses
 from apps.fairness.errors import LogUnavailable
 
 
-@shared_task(name="fairness.sequence", ignore_result=True)
+@shared_task(name="fairness.sequence", ignore_result=True, pause_s=0.2)
 def sequence() -> int:
     """Merge signed records into the log and sign its tree; return how many were merged."""
+    now = now_ms()
+    if sequencer.is_idle(now_ms=now):
+        return 0
     try:
-        merges = sequencer.tick(now_ms=now_ms())
+        merges = sequencer.tick(now_ms=now)
     except LogUnavailable:
         # Said already: in the log's row, in the metric and in the health check.  The next tick asks again.
         return 0

@@ -8,6 +8,7 @@ Source: docs/fairness/protocol.md, section 7; docs/games/common.md, X-24 to X-28
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,26 +26,30 @@ STATES_KEPT = 512
 """Engine states a process keeps, so that a move does not unseal and load the snapshot it wrote itself."""
 
 _states: OrderedDict[tuple[UUID, bytes], Any] = OrderedDict()
+_lock = threading.Lock()
 
 
 def state_kept(round_id: UUID, head: bytes) -> Any | None:
     """Return the engine state after the entry with this chain head, if this process has it."""
-    state = _states.get((round_id, head))
-    if state is not None:
-        _states.move_to_end((round_id, head))
-    return state
+    with _lock:
+        state = _states.get((round_id, head))
+        if state is not None:
+            _states.move_to_end((round_id, head))
+        return state
 
 
 def state_keep(round_id: UUID, head: bytes, state: Any) -> None:
     """Keep a committed state; the chain head names it, so a state of another history is never found."""
-    _states[(round_id, head)] = state
-    if len(_states) > STATES_KEPT:
-        _states.popitem(last=False)
+    with _lock:
+        _states[(round_id, head)] = state
+        if len(_states) > STATES_KEPT:
+            _states.popitem(last=False)
 
 
 def states_forget() -> None:
     """Forget every state that this process keeps, as a new process has none."""
-    _states.clear()
+    with _lock:
+        _states.clear()
 
 
 def places(value: Any) -> Iterator[tuple[int, int, bool]]:

@@ -1,8 +1,8 @@
 """The sweeper: lets happen what is due when nobody else does.
 
-Deadlines are columns on the database's clock.  A tick looks for due rows, and calls for each the same service that
-a player's request would call; rows that somebody works on are skipped.  Any number of ticks may run at once, twice,
-late or never: requests let overdue deadlines happen too, so a late move never wins.
+Deadlines are columns on the database's clock.  A look asks in one statement whether anything is due, and calls for each
+due row the same service that a player's request would call; rows that somebody works on are skipped.  Any number of
+looks may happen at once, twice, late or never: requests let overdue deadlines happen too, so a late move never wins.
 
 Source: docs/developers/architecture.md.
 """
@@ -10,12 +10,13 @@ Source: docs/developers/architecture.md.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import structlog
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.models import F
 
 from apps.core import clock, heartbeat
@@ -104,10 +105,35 @@ SWEEPS = (
 
 def sweep() -> dict[str, int]:
     """Let everything due happen once; return how many rows of each kind were taken."""
-    if heartbeat.api_is_away():
+    now_ms = clock.now_ms()
+    due = [since_ms is not None and since_ms + each.kind.wait_ms <= now_ms for each, since_ms in _oldest()]
+    if any(due) and heartbeat.api_is_away():
         # Nobody can play while the service is away, so nobody's clock runs out; the outage is added to all clocks.
         return {}
-    return {each.kind.name: _take(each, clock.now_ms()) for each in SWEEPS}
+    return {
+        each.kind.name: _take(each, clock.now_ms()) if is_due else 0 for each, is_due in zip(SWEEPS, due, strict=True)
+    }
+
+
+def _oldest() -> Iterator[tuple[Sweep, int | None]]:
+    """Yield every kind with the time of its oldest row, None where it has no rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(*_oldest_statement())
+        yield from zip(SWEEPS, cursor.fetchone(), strict=True)
+
+
+@cache
+def _oldest_statement() -> tuple[str, tuple[Any, ...]]:
+    """Return the statement that asks for them and its parameters, written once: that takes longer than to run it."""
+    parts: list[str] = []
+    parameters: list[Any] = []
+    for each in SWEEPS:
+        since = each.kind.since
+        oldest = each.kind.rows().filter(**{f"{since}__isnull": False}).order_by(since).values_list(since)[:1]
+        sql, values = oldest.query.sql_with_params()
+        parts.append(f"({sql})")
+        parameters += values
+    return f"SELECT {', '.join(parts)}", tuple(parameters)
 
 
 def _take(each: Sweep, now_ms: int) -> int:

@@ -136,6 +136,9 @@ CELERY_TIMEZONE = "UTC"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Tasks wait for the database and for other hosts, so threads serve them; more processes use more cores.
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.int("SEALDECK_WORKER_THREADS", default=8)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60}
@@ -151,8 +154,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "backlog-watch": every("core.backlog_watch", 10),
     "idempotency-purge": every("core.idempotency_purge", 600),
     "nonces-purge": every("accounts.nonces_purge", 60),
-    "tables-sweep": every("tables.sweep", 0.1),
-    "fairness-sequence": every("fairness.sequence", 0.2),
+    "tables-sweep": every("tables.sweep", 1),
+    "fairness-sequence": every("fairness.sequence", 1),
     "fairness-beacon": every("fairness.beacon", 1),
     "fairness-cosign": every("fairness.cosign", 1),
     "wallets-holds": every("wallets.holds_expire", 5),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
@@ -25,6 +26,8 @@ from apps.wallets import selectors as wallets
 from apps.wallets import services as wallets_services
 
 POINTS = 100_000
+MERGING = threading.Lock()
+"""The log has one writer: of two threads that merge at once, one would go on before its commitment is published."""
 
 
 class House:
@@ -106,7 +109,8 @@ class Place:
 
     def ready(self, number: int, round_id: UUID | None = None) -> None:
         """Get a seat ready with fresh entropy, once the commitment is published."""
-        sequencer.tick(now_ms=clock.now_ms())
+        with MERGING:
+            sequencer.tick(now_ms=clock.now_ms())
         value = "" if self.table.entropy == "none" else secrets.token_hex(32)
         seats.seat_ready(
             table_id=self.id,
