@@ -33,14 +33,10 @@ class Tick(Task):  # type: ignore[type-arg]
     """The class of every task here; one that stands in the beat schedule is a tick."""
 
     abstract = True
-    pause_s: float | None = None
-    """Of a watch: seconds between the end of one look and the next."""
 
     def __init__(self) -> None:
         self._at_work = threading.Lock()
         self._ended_s: float | None = None
-        self._relief = threading.Condition()
-        self._watches = 0
 
     @cached_property
     def interval_s(self) -> float:
@@ -52,8 +48,6 @@ class Tick(Task):  # type: ignore[type-arg]
         """Do the task; a tick is dropped where one of its kind is at work or has just ended."""
         if not self.interval_s:
             return super().__call__(*args, **kwargs)
-        if self.pause_s is not None:
-            return self._watch(self.pause_s)
         if not self._at_work.acquire(blocking=False):
             return None
         try:
@@ -66,18 +60,31 @@ class Tick(Task):  # type: ignore[type-arg]
         finally:
             self._at_work.release()
 
-    def _watch(self, pause_s: float) -> None:
-        """Look again and again until another watch of this process begins, or nobody has come for too long.
 
-        A look that fails ends the watch, and with it what was wrong with this thread's connections.
-        """
+class Watch(Tick):
+    """A task that looks again and again until another of its kind begins, or none has come for too long.
+
+    A look that fails ends the watch, and with it what was wrong with this thread's connections.
+    """
+
+    abstract = True
+    pause_s: float
+    """Seconds between the end of one look and the next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._relief = threading.Condition()
+        self._begun = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Look until relieved."""
         with self._relief:
-            self._watches += 1
-            mine = self._watches
+            self._begun += 1
+            mine = self._begun
             self._relief.notify_all()
         until_s = steady_s() + WATCH * self.interval_s
         while True:
-            super().__call__()
+            Task.__call__(self, *args, **kwargs)
             with self._relief:
-                if self._relief.wait_for(lambda: self._watches != mine, pause_s) or steady_s() >= until_s:
+                if self._relief.wait_for(lambda: self._begun != mine, self.pause_s) or steady_s() >= until_s:
                     return

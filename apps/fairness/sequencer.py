@@ -64,7 +64,7 @@ def is_idle(*, now_ms: int) -> bool:
             " AND NOT EXISTS (SELECT FROM fairness_record WHERE log_index IS NULL) FROM fairness_log WHERE id = %s",
             [now_ms - HEARTBEAT_MS, LOG_ROW_ID],
         )
-        return cursor.fetchone() == (True,)
+        return bool(cursor.fetchone() == (True,))
 
 
 def tick(*, now_ms: int, name: str | None = None) -> list[Merge]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from celery import shared_task
 
 from apps.core.clock import now_ms
+from apps.core.ticks import Watch
 from apps.fairness import beacons, conf, sequencer, witnesses
 from apps.fairness.errors import LogUnavailable
 
 
-@shared_task(name="fairness.sequence", ignore_result=True, pause_s=0.2)
+@shared_task(name="fairness.sequence", base=Watch, ignore_result=True, pause_s=0.2)
 def sequence() -> int:
     """Merge signed records into the log and sign its tree; return how many were merged."""
     now = now_ms()

@@ -24,7 +24,7 @@ from apps.core.backlog import Kind
 from apps.core.errors import ApplicationError
 from apps.tables import metrics, presence
 from apps.tables.models import Round, Seat, Table
-from apps.tables.services import play, seats, tables
+from apps.tables.services import advance, play, seats
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +63,7 @@ SWEEPS = (
     ),
     Sweep(
         Kind("tables", Table.objects.all, "wake_at_ms", ALARM_MS, is_vital=True),
-        lambda pk, now_ms: tables.table_tick(table_id=pk, now_ms=now_ms, skip_locked=True),
+        lambda pk, now_ms: advance.table_tick(table_id=pk, now_ms=now_ms, skip_locked=True),
     ),
     Sweep(
         Kind(
@@ -73,7 +73,7 @@ SWEEPS = (
             ALARM_MS,
             is_vital=True,
         ),
-        lambda pk, now_ms: tables.table_tick(table_id=pk, now_ms=now_ms, skip_locked=True),
+        lambda pk, now_ms: advance.table_tick(table_id=pk, now_ms=now_ms, skip_locked=True),
         key="table_id",
     ),
     Sweep(
@@ -84,7 +84,7 @@ SWEEPS = (
             QUIET_ALARM_MS,
             wait_ms=RUNNING_MAX_MS,
         ),
-        lambda pk, now_ms: tables.round_give_up(round_id=pk, reason="operator_fault", now_ms=now_ms),
+        lambda pk, now_ms: advance.round_give_up(round_id=pk, reason="operator_fault", now_ms=now_ms),
     ),
     Sweep(
         Kind("connections", lambda: Seat.objects.filter(connected=True), "seen_until_ms", QUIET_ALARM_MS),

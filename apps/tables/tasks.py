@@ -2,10 +2,11 @@
 
 from celery import shared_task
 
+from apps.core.ticks import Watch
 from apps.tables import sweeper
 
 
-@shared_task(name="tables.sweep", ignore_result=True, pause_s=0.1)
+@shared_task(name="tables.sweep", base=Watch, ignore_result=True, pause_s=0.1)
 def sweep() -> None:
     """Let due deadlines happen."""
     sweeper.sweep()

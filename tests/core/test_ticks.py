@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from celery import Celery, Task
+from celery import Celery
 
 from apps.core import ticks
 from config.celery import app
@@ -97,10 +97,10 @@ class TestTick:
 
 
 class TestWatch:
-    def watch(self, look: Callable[[], None], *, interval_s: float) -> Task:
+    def watch(self, look: Callable[[], None], *, interval_s: float) -> Callable[[], None]:
         own = Celery("watches", task_cls=ticks.Tick, set_as_current=False)
         own.conf.beat_schedule = {"w": {"task": "w.watch", "schedule": interval_s}}
-        return own.task(name="w.watch", pause_s=0.001)(look)
+        return own.task(name="w.watch", base=ticks.Watch, pause_s=0.001)(look)
 
     def test_looks_until_the_next_relieves_it_and_a_heap_leaves_one(self) -> None:
         looks: list[int | None] = []

@@ -18,8 +18,8 @@ from apps.fairness.protocol.trust import trust_read
 from apps.fairness.protocol.verify import verify_bundles
 from apps.history import selectors as history
 from apps.tables.models import Round
-from apps.tables.services import tables
-from apps.tables.services.tables import OPENINGS_MAX_MS
+from apps.tables.services import advance
+from apps.tables.services.starting import OPENINGS_MAX_MS
 from tests.fairness.loopback import server
 from tests.fairness.test_outside import Steered, relay
 from tests.fairness.test_rounds import BEACON_CLOSED_MS, BEACON_MS
@@ -68,7 +68,7 @@ def at(place: Place, now_ms: int, round_: Round) -> Round:
     """Let the table do what is due at a time."""
     place.house.now_ms = now_ms
     beacons.fetch_due(now_ms=now_ms)
-    tables.table_tick(table_id=place.id, now_ms=now_ms)
+    advance.table_tick(table_id=place.id, now_ms=now_ms)
     round_.refresh_from_db()
     return round_
 

@@ -22,7 +22,7 @@ from apps.tables.desk import GRACE_MS
 from apps.tables.errors import RoundClosed, StaleSeq
 from apps.tables.locks import table_lock
 from apps.tables.models import Round, RoundSeat, Seat, Table
-from apps.tables.services import play, seats, tables
+from apps.tables.services import advance, play, seats, tables
 from tests.tables.conftest import POINTS, House, Place
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -344,11 +344,11 @@ class TestSweeper:
         place = house.table()
         round_ = place.deal(0, 1)
         before = [house.points(player) for player in place.players.values()]
-        tables.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
+        advance.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
         round_.refresh_from_db()
         assert round_.status == Round.Status.VOID
         assert [house.points(player) for player in place.players.values()] == [b + 1_000 for b in before]
-        tables.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
+        advance.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
         assert [house.points(player) for player in place.players.values()] == [b + 1_000 for b in before]
 
 

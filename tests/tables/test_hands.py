@@ -24,7 +24,7 @@ from apps.history import selectors as history
 from apps.tables import hand_text, hands
 from apps.tables.hands import Filters, Reader
 from apps.tables.models import Round
-from apps.tables.services import play, tables
+from apps.tables.services import advance, play
 from tests.older import older_ended
 from tests.tables.conftest import POINTS, House, Place
 from tests.tables.test_secrecy import faces, known
@@ -154,7 +154,7 @@ class TestRecall:
     def test_of_a_voided_round_shows_the_refund(self, house: House) -> None:
         place = house.table()
         round_ = place.deal(0, 1)
-        tables.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=house.now_ms)
+        advance.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=house.now_ms)
         token = house.token(place.players[1])
         told = get(token, f"/rounds/{round_.pk.hex}/history").json()
         mine = next(seat for seat in told["seats"] if seat["is_yours"])
@@ -412,7 +412,7 @@ def test_a_round_that_was_never_dealt_has_nothing_to_recall(house: House) -> Non
     place = house.table()
     place.sit(0)
     round_id: UUID = place.round.pk
-    tables.round_give_up(round_id=round_id, reason="operator_fault", now_ms=clock.now_ms())
+    advance.round_give_up(round_id=round_id, reason="operator_fault", now_ms=clock.now_ms())
     told = get(house.key, f"/rounds/{round_id.hex}/history").json()
     assert (told["status"], told["entries"], told["decks"], told["seats"]) == ("void", [], [], [])
     assert hand_text.text(told).count("\n") < 10

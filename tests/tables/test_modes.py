@@ -21,7 +21,7 @@ from apps.games import registry
 from apps.history import selectors as history
 from apps.tables.errors import AlreadyReady
 from apps.tables.models import Round, RoundSeat, Seat
-from apps.tables.services import play, seats, tables
+from apps.tables.services import advance, play, seats, starting
 from apps.tables.services.seats import Contribution
 from tests.tables.conftest import POINTS, House, Place
 
@@ -100,8 +100,8 @@ class TestModes:
         given = {number: sealed_ready(place, number) for number in (0, 1)}
         round_ = place.round
         sealed_open(place, 0, given[0])
-        house.now_ms += tables.OPENINGS_MAX_MS
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        house.now_ms += starting.OPENINGS_MAX_MS
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         round_.refresh_from_db()
         assert round_.status == Round.Status.VOID
         assert round_.outcome == {"final": True, "void": "entropy_missing", "fault": "seat:1"}
@@ -154,8 +154,8 @@ class TestMatches:
         place = house.table("mojo")
         place.deal(0, 1)
         place.play_out()
-        house.now_ms += tables.MATCH_WAIT_MS + 60_000
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        house.now_ms += advance.MATCH_WAIT_MS + 60_000
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         assert [house.points(player) for player in place.players.values()] == [POINTS, POINTS]
 
     def test_who_joins_during_a_match_waits_for_the_next_one(self, house: House) -> None:
@@ -178,8 +178,8 @@ class TestVoids:
         place.sit(0)
         place.ready(0)
         round_ = place.round
-        house.now_ms += tables.OPEN_MAX_MS
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        house.now_ms += advance.OPEN_MAX_MS
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         round_.refresh_from_db()
         assert round_.outcome == {"final": True, "void": "not_started", "fault": "none"}
         assert place.round.index == 1
@@ -199,7 +199,7 @@ class TestVoids:
         house.now_ms = (round_.closed_ms or 0) + CLOSE_MS + 1
         if len(opened) == 2:
             sealed_open(place, 1, given[1])
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         round_.refresh_from_db()
         assert round_.outcome == {"final": True, "void": "operator_fault", "fault": "operator"}
         assert round_.advanced
@@ -210,6 +210,6 @@ class TestVoids:
         place = house.table()
         round_ = place.deal(0, 1, 2)
         play.round_leave(round_id=round_.pk, player_id=place.players[0], session_id=None, now_ms=place.now)
-        tables.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
+        advance.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
         assert [house.points(player) for player in place.players.values()] == [POINTS] * 3
         assert verified(round_.pk) == ["pass"]

@@ -17,7 +17,7 @@ from apps.games import registry
 from apps.tables import sweeper
 from apps.tables.errors import RoundClosed, StaleSeq
 from apps.tables.models import Round, Seat
-from apps.tables.services import play, tables
+from apps.tables.services import advance, play
 from apps.wallets.models import AccountStatus, LedgerTransaction
 from apps.wallets.services import account_status_set
 from tests.tables.conftest import POINTS, House, Place
@@ -68,7 +68,7 @@ class TestPots:
             place.wake(round_.pk)
         if not (round_.outcome or {}).get("final", True):
             house.now_ms += 300_000
-            tables.table_tick(table_id=place.id, now_ms=place.now)
+            advance.table_tick(table_id=place.id, now_ms=place.now)
             round_ = Round.objects.get(pk=round_.match_id)
         settled(place, round_)
 

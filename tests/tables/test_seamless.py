@@ -19,7 +19,7 @@ from apps.core.errors import ApplicationError
 from apps.fairness import sequencer
 from apps.tables.errors import AutoReadyNotAllowed, NotSeated, RoundRunning
 from apps.tables.models import Round, Seat
-from apps.tables.services import auto_ready, seats, tables
+from apps.tables.services import advance, auto_ready, seats, tables
 from apps.tables.services.seats import Contribution
 from apps.wallets import fsck, selectors, services
 from apps.wallets.errors import BuyInPending, BuyInUnknown, InsufficientFunds, OperatorUnavailable
@@ -116,7 +116,7 @@ class TestRounds:
         for _ in range(2):
             place.deal(0, 1)
             place.play_out()
-            tables.table_tick(table_id=place.id, now_ms=place.now)
+            advance.table_tick(table_id=place.id, now_ms=place.now)
         sweep_all()
         assert house.states() == ["paid"] * 4
 
@@ -125,13 +125,13 @@ class TestRounds:
         place.deal(0, 1)
         first = place.round
         place.play_out()
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         if place.table.round_id != first.pk and place.round.match_id == first.pk:
             assert house.states() == ["played"] * 2
             for number in (0, 1):
                 place.ready(number)
             assert len(remote_of(house).calls("bet")) == 2
-            tables.round_give_up(round_id=place.round.pk, reason="operator_fault", now_ms=place.now)
+            advance.round_give_up(round_id=place.round.pk, reason="operator_fault", now_ms=place.now)
             sweep_all()
             assert (house.states(), house.funds(place, 0, 1)) == (["rolled_back"] * 2, [FUNDS] * 2)
         else:
@@ -141,7 +141,7 @@ class TestRounds:
     def test_a_void_round_gives_everything_back(self, house: SeamlessHouse) -> None:
         place = house.table()
         round_ = place.deal(0, 1)
-        tables.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
+        advance.round_give_up(round_id=round_.pk, reason="operator_fault", now_ms=place.now)
         sweep_all()
         assert (house.funds(place, 0, 1), house.states()) == ([FUNDS] * 2, ["rolled_back"] * 2)
 
@@ -250,7 +250,7 @@ class TestGettingReady:
             for number in (0, 1):
                 place.ready(number)
             house.now_ms += 60_000
-            tables.table_tick(table_id=place.id, now_ms=place.now)
+            advance.table_tick(table_id=place.id, now_ms=place.now)
             connection.close()
             return remotes.right(remote, request)
 
@@ -289,8 +289,8 @@ class TestNotPlayed:
 
     def test_a_round_that_never_starts_gives_stakes_back(self, house: SeamlessHouse) -> None:
         place = self.ready_one(house)
-        house.now_ms += tables.OPEN_MAX_MS
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        house.now_ms += advance.OPEN_MAX_MS
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         sweep_all()
         assert (house.states(), house.funds(place, 0)) == (["rolled_back"], [FUNDS])
 
@@ -308,7 +308,7 @@ class TestNotPlayed:
             place.ready(number)
         Seat.objects.filter(number=2).update(connected=False)
         house.now_ms += 120_000
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         assert place.round.numbers == [0, 1]
         sweep_all()
         assert (sorted(house.states()), house.funds(place, 2)) == (["played", "played", "rolled_back"], [FUNDS])

@@ -18,7 +18,7 @@ from apps.accounts.services import LimitWish, limits_set, player_upsert
 from apps.core.errors import ApplicationError
 from apps.tables.errors import BuyInShort, RoundRunning, SelfPlay, TableClosed, TablePaused, WrongTableCode
 from apps.tables.models import Round, Seat, Table
-from apps.tables.services import play, seats, tables
+from apps.tables.services import advance, play, seats, tables
 from tests.tables.conftest import House, Place
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -255,5 +255,5 @@ class TestReadiness:
         place.ready(1)
         assert place.round.status == Round.Status.OPEN
         house.now_ms = place.table.start_at_ms or 0
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         assert place.round.status == Round.Status.RUNNING

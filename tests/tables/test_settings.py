@@ -18,7 +18,7 @@ from apps.core import clock
 from apps.fairness import sequencer
 from apps.games import registry
 from apps.tables.models import Round, Seat, Table
-from apps.tables.services import tables
+from apps.tables.services import advance
 from apps.wallets.services import wallet_debit
 from tests.tables.conftest import POINTS, House, Place
 
@@ -88,10 +88,10 @@ class TestSettings:
         place.ready(2)
         assert place.table.start_at_ms == place.now + 7_000
         house.now_ms += 6_999
-        tables.table_tick(table_id=place.id, now_ms=house.now_ms)
+        advance.table_tick(table_id=place.id, now_ms=house.now_ms)
         assert place.round.status == Round.Status.OPEN
         house.now_ms += 1
-        tables.table_tick(table_id=place.id, now_ms=house.now_ms)
+        advance.table_tick(table_id=place.id, now_ms=house.now_ms)
         assert list(place.round.numbers) == [0, 1, 2]
 
     def test_of_the_pause_keeps_rounds_apart(self, house: House) -> None:
@@ -246,7 +246,7 @@ class TestAutoReady:
     def tick(self, place: Place) -> Round:
         """Publish the commitment, let the table look, and return its round."""
         sequencer.tick(now_ms=clock.now_ms())
-        tables.table_tick(table_id=place.id, now_ms=place.now)
+        advance.table_tick(table_id=place.id, now_ms=place.now)
         return place.round
 
     def test_is_off_where_the_operator_does_not_allow_it(self, house: House) -> None:
@@ -273,7 +273,7 @@ class TestAutoReady:
         place = self.place(house)
         self.want(house, place, 0, 1)
         assert place.table.wake_at_ms is not None
-        assert place.table.wake_at_ms <= clock.now_ms() + tables.COMMITMENT_WAIT_MS
+        assert place.table.wake_at_ms <= clock.now_ms() + advance.COMMITMENT_WAIT_MS
         self.tick(place)
         assert (place.table.wake_at_ms or 0) > clock.now_ms() + 60_000
 

@@ -50,7 +50,7 @@ from apps.tables.api.serializers import (
 )
 from apps.tables.errors import NotDealtIn, SpectatorsNotAllowed
 from apps.tables.models import Round, Table
-from apps.tables.services import auto_ready, play, seats, tables
+from apps.tables.services import advance, auto_ready, play, seats, tables
 from apps.tables.services.seats import Contribution
 from apps.tables.tickets import Ticket
 
@@ -230,7 +230,7 @@ class AutoReadyView(ApiView):
         table_seen(request, table_id)
         rounds = validated(AutoReadySerializer, request)["rounds"]
         auto_ready.auto_ready_set(table_id=table_id, player_id=player_of(request).player_id, rounds=rounds)
-        tables.table_tick(table_id=table_id, now_ms=arrival(request))
+        advance.table_tick(table_id=table_id, now_ms=arrival(request))
         return Response(table_answer(request, table_seen(request, table_id)))
 
 

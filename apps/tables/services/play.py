@@ -25,7 +25,7 @@ from apps.tables import feed, locks, metrics
 from apps.tables.errors import NotDealtIn, RequestKeyReused, RoundClosed, RoundNotRunning, StaleSeq
 from apps.tables.live import Live, state_keep
 from apps.tables.models import Round
-from apps.tables.services import rounds, tables
+from apps.tables.services import advance, rounds
 
 log = structlog.get_logger(__name__)
 
@@ -188,6 +188,6 @@ def live_committed(live: Live) -> None:
 def table_advance_now(table_id: UUID, *, now_ms: int) -> None:
     """Move a table on after its round, now rather than at the sweeper's next tick."""
     try:
-        tables.table_advance(table_id=table_id, now_ms=now_ms)
+        advance.table_tick(table_id=table_id, now_ms=now_ms)
     except DatabaseError as error:
         log.warning("table_advance_postponed", table=str(table_id), error=str(error))

@@ -14,7 +14,7 @@ from django.db.models import F
 from apps.core.sandbox import is_sandbox
 from apps.tables.errors import TableNotFound
 from apps.tables.models import Round, Table
-from apps.tables.services import play, tables
+from apps.tables.services import advance, play
 
 ADVANCE_MS_MAX = 600_000
 
@@ -32,7 +32,7 @@ def table_clock_advance(*, table_id: UUID, ms: int, now_ms: int) -> None:
         _round_advance(table.round, ms, now_ms)
         return
     then_ms = now_ms + ms if table.start_at_ms is None else min(max(table.start_at_ms, now_ms), now_ms + ms)
-    tables.table_tick(table_id=table_id, now_ms=then_ms)
+    advance.table_tick(table_id=table_id, now_ms=then_ms)
     dealt = Round.objects.filter(table_id=table_id, status=Round.Status.RUNNING).first()
     if dealt is not None:
         _deadlines_move(dealt, max(dealt.last_at_ms + dealt.offset_ms - now_ms, 0))

@@ -42,7 +42,7 @@ from apps.tables.errors import (
 )
 from apps.tables.models import Round, Seat, Table
 from apps.tables.selectors import loss_at, person_is_ready
-from apps.tables.services import tables
+from apps.tables.services import advance
 from apps.wallets import selectors as wallets_selectors
 from apps.wallets import services as wallets
 from apps.wallets.errors import BuyInUnknown
@@ -106,11 +106,11 @@ def seat_take(
                 sat_at_ms=now_ms,
                 active_ms=now_ms,
             )
-            tables.table_save(table)
+            advance.table_save(table)
     except IntegrityError:
         # Only a writer that did not hold the table's lock could get here; the constraint has decided.
         raise SeatTaken(pointer="/seat") from None
-    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return seat
 
@@ -159,8 +159,8 @@ def seat_stand_up(*, table_id: UUID, player_id: UUID, now_ms: int) -> bool:
             if round_ is not None:
                 wallets.stakes_return(round_id=round_.id, player_ids=[player_id])
             seat.delete()
-        tables.table_save(table)
-    tables.table_tick(table_id=table_id, now_ms=now_ms)
+        advance.table_save(table)
+    advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return not dealt
 
@@ -179,8 +179,8 @@ def seat_give_away(*, seat_id: UUID, now_ms: int) -> bool:
         table = locks.table_lock(table_id)
         if not idle.delete()[0]:
             return False
-        tables.table_save(table)
-    tables.table_tick(table_id=table_id, now_ms=now_ms)
+        advance.table_save(table)
+    advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return True
 
@@ -202,8 +202,8 @@ def seat_away_set(*, table_id: UUID, player_id: UUID, away: bool, now_ms: int) -
         else:
             seat.rounds_missed = 0
         seat.save(update_fields=["is_away", "active_ms", "rounds_missed", "auto_ready_left"])
-        tables.table_save(table)
-    tables.table_tick(table_id=table_id, now_ms=now_ms)
+        advance.table_save(table)
+    advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return seat
 
@@ -230,7 +230,7 @@ def seat_ready(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution:
     if stake_id is not None:
         wallets.stake_send(stake_id=stake_id)
         seat = _staked_ready(stake_id, table_id, player_id, round_id, contribution, now_ms)
-    tables.table_tick(table_id=table_id, now_ms=now_ms)
+    advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return seat
 
@@ -300,7 +300,7 @@ def _ready_save(table: Table, seat: Seat, contribution: Contribution, now_ms: in
     else:
         seat.entropy = contribution.value
     seat.save()
-    tables.table_save(table)
+    advance.table_save(table)
 
 
 def _stake_plan(table: Table, round_: Round, player_id: UUID) -> UUID | None:
@@ -379,7 +379,7 @@ def seat_open(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution: 
         seat.entropy, seat.opening_cp, seat.opening_sig = contribution.value, contribution.cp, contribution.sig
         seat.save()
         table.wake_at_ms = now_ms
-        tables.table_save(table)
-    tables.table_tick(table_id=table_id, now_ms=now_ms)
+        advance.table_save(table)
+    advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return seat
