@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Prefetch, prefetch_related_objects
 
 from apps.accounts import selectors as accounts
 from apps.accounts.services.play import player_may_play
@@ -225,20 +226,24 @@ def seat_ready(*, table_id: UUID, player_id: UUID, round_id: UUID, contribution:
         if round_ is None:
             return seat  # The same request again: its answer was lost.
         stake_id = _stake_plan(table, round_, player_id)
-        if stake_id is None:
-            _ready_save(table, seat, contribution, now_ms)
+        is_due = stake_id is None and _ready_save(table, seat, contribution, now_ms)
     if stake_id is not None:
         wallets.stake_send(stake_id=stake_id)
-        seat = _staked_ready(stake_id, table_id, player_id, round_id, contribution, now_ms)
-    advance.table_tick(table_id=table_id, now_ms=now_ms)
+        seat, is_due = _staked_ready(stake_id, table_id, player_id, round_id, contribution, now_ms)
+    if is_due:
+        advance.table_tick(table_id=table_id, now_ms=now_ms)
     feed.table_publish(table_id)
     return seat
 
 
 def _staked_ready(
     stake_id: UUID, table_id: UUID, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int
-) -> Seat:
-    """Bring a fetched stake into the ledger and make its seat ready, or give it back if that cannot be any more."""
+) -> tuple[Seat, bool]:
+    """Bring a fetched stake into the ledger and make its seat ready, or give it back if that cannot be any more.
+
+    Returns:
+        The seat, and whether the table is due now.
+    """
     refusal: ApplicationError | None = None
     with transaction.atomic(durable=True):
         table = locks.table_lock(table_id)
@@ -248,20 +253,27 @@ def _staked_ready(
             try:
                 seat, round_ = _ready_check(table, player_id, round_id, contribution, now_ms)
                 assert round_ is not None, "a seat gets ready in the transaction that confirms its stake"
-                _ready_save(table, seat, contribution, now_ms)
+                is_due = _ready_save(table, seat, contribution, now_ms)
             except ApplicationError as error:
                 wallets.stakes_return(round_id=round_id, player_ids=[player_id])
                 refusal = error
     if refusal is not None:
         raise refusal
-    return seat
+    return seat, is_due
 
 
 def _ready_check(
     table: Table, player_id: UUID, round_id: UUID, contribution: Contribution, now_ms: int
 ) -> tuple[Seat, Round | None]:
-    """Return the seat and the round that it may get ready for; no round if it is ready just so already."""
-    seat = _seat_of(table, player_id)
+    """Return the seat and the round that it may get ready for; no round if it is ready just so already.
+
+    Locks the table's seats and keeps them with the table: ``table.seats.all()`` asks no more.
+    """
+    rows = Seat.objects.select_for_update(no_key=True, of=("self",)).select_related("player").order_by("number")
+    prefetch_related_objects([table], Prefetch("seats", rows))
+    seat = next((seat for seat in table.seats.all() if seat.player_id == player_id), None)
+    if seat is None:
+        raise NotSeated
     player_may_play(
         player_id=player_id,
         currency=table.currency,
@@ -292,7 +304,8 @@ def _ready_check(
     return seat, round_
 
 
-def _ready_save(table: Table, seat: Seat, contribution: Contribution, now_ms: int) -> None:
+def _ready_save(table: Table, seat: Seat, contribution: Contribution, now_ms: int) -> bool:
+    """Make a seat ready and plan the start anew; return True if something is due now."""
     seat.is_ready, seat.is_away, seat.active_ms = True, False, now_ms
     seat.seat_pk, seat.cp, seat.sig = contribution.pk, contribution.cp, contribution.sig
     if table.entropy == "sealed":
@@ -300,7 +313,9 @@ def _ready_save(table: Table, seat: Seat, contribution: Contribution, now_ms: in
     else:
         seat.entropy = contribution.value
     seat.save()
+    advance.plan(table, list(table.seats.all()), now_ms)
     advance.table_save(table)
+    return table.wake_at_ms is not None and table.wake_at_ms <= now_ms
 
 
 def _stake_plan(table: Table, round_: Round, player_id: UUID) -> UUID | None:
@@ -331,7 +346,9 @@ def _contribution_check(table: Table, seat: Seat, round_id: UUID, contribution: 
         cp=contribution.cp,
         sig=contribution.sig,
         others=[
-            {"pk": other.seat_pk, "value": other.entropy or other.commit} for other in table.seats.filter(is_ready=True)
+            {"pk": other.seat_pk, "value": other.entropy or other.commit}
+            for other in table.seats.all()
+            if other.is_ready
         ],
     )
 
