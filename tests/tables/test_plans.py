@@ -5,6 +5,7 @@ Counts the pages that PostgreSQL touches, which no load of the machine changes.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.fairness import dealer
-from apps.tables import locks
+from apps.tables import locks, sweeper
 from apps.tables.models import Round
 from apps.tables.services import rounds
 from tests.tables.conftest import House, Place
@@ -41,6 +42,12 @@ def plan(sql: str, parameters: tuple[Any, ...]) -> dict[str, Any]:
     return whole
 
 
+def numbered(sql: str) -> str:
+    """Return Django's SQL with ``$1`` and so on for its parameters."""
+    numbers = itertools.count(1)
+    return re.sub("%s", lambda _: f"${next(numbers)}", sql)
+
+
 def scans(node: dict[str, Any]) -> list[tuple[str, str]]:
     """Return (kind, table) of every scan in a plan."""
     found = [(node["Node Type"], node["Relation Name"])] if "Relation Name" in node else []
@@ -61,11 +68,12 @@ def statements(place: Place) -> dict[str, tuple[str, tuple[Any, ...]]]:
     written = (*entry, 1, head, sealed, "{}", place.now, place.now + 1, round_.pk)
     due = Round.objects.filter(status=Round.Status.RUNNING, wake_at_ms__lte=place.now).order_by("wake_at_ms")[:500]
     due_sql, due_parameters = due.values_list("id").query.sql_with_params()
-    numbers = iter(range(1, 100))
+    look_sql, look_parameters = sweeper._oldest_statement()
     return {
         "lock": (locks._LOCK, (round_.pk, player, uuid4(), "key")),
         "write": (rounds._commit_sql(1), written),
-        "due": (re.sub("%s", lambda _: f"${next(numbers)}", due_sql), tuple(due_parameters)),
+        "due": (numbered(due_sql), tuple(due_parameters)),
+        "look": (numbered(look_sql), look_parameters),
         "entries": ("SELECT body FROM history_entry WHERE round_id = $1 AND seq > $2 ORDER BY seq", (round_.pk, -1)),
     }
 
