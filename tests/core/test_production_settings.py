@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -62,10 +63,23 @@ class TestProduction:
             ({"DEBUG": "1"}, "DEBUG has no place in production: unset it."),
         ],
     )
-    def test_refuses_to_start(self, changes: dict[str, str | None], said: str) -> None:
-        done = manage("check", changes=changes)
+    def test_refuses(self, changes: dict[str, str | None], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, value in GOOD.items():
+            monkeypatch.setenv(name, value)
+        production = importlib.import_module("config.settings.production")
+        assert production.refusals() == []
+        for name, value in changes.items():
+            if value is None:
+                monkeypatch.delenv(name)
+            else:
+                monkeypatch.setenv(name, value)
+        assert production.refusals() == [said]
+
+    def test_does_not_start_then_and_says_no_value(self) -> None:
+        done = manage("check", changes={"SEALDECK_KEK_ID": "other", "SEALDECK_LOG_ORIGIN": None})
         assert done.returncode != 0
-        assert said in done.stderr
+        assert "SEALDECK_LOG_ORIGIN is not set." in done.stderr
+        assert "SEALDECK_KEK_ID names no key of SEALDECK_KEKS." in done.stderr
         assert GOOD["SEALDECK_SECRET_KEY"] not in done.stderr
 
     def test_refuses_python_without_assertions(self) -> None:

@@ -163,9 +163,9 @@ class Place:
         round_ = self.round
         choose, game = bot(round_.game), registry.game(round_.game)
         for _ in range(moves_max):
-            round_.refresh_from_db()
+            round_.refresh_from_db(fields=["status", "seq", "head", "state"])
             if round_.status != Round.Status.RUNNING:
-                return round_
+                break
             _, state = selectors.state_of(round_)
             number = min(game.actors(state), default=None)
             if number is None or (game.wake_at(state) or 0) <= self.now:
@@ -178,6 +178,7 @@ class Place:
             assert action is not None
             self.act(number, action, round_id=round_.pk, seen=round_.seq)
             self.house.now_ms += 10
+        round_.refresh_from_db()
         return round_
 
     def wake(self, round_id: UUID | None = None) -> bool:
