@@ -10,21 +10,16 @@ measures merging and proofs as it grows.  Asserts nothing; never touches another
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from tools import services as servers
+from tools.bench_site import site
 from tools.processes import say
 
 SEATS = (0, 1, 2, 3)
@@ -64,37 +59,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--log", type=int, default=20_000, help="Entries to grow the log to.")
     options = parser.parse_args(arguments)
-    (servers.ROOT / "var").mkdir(exist_ok=True)
-    home = Path(tempfile.mkdtemp(prefix="bench-", dir=servers.ROOT / "var"))
-    home.chmod(0o755)
-    try:
-        with servers.services(home, throw_away=False, outer={}) as running:
-            _prepare(running, home)
-            _rounds(options.rounds)
-            _log(options.log)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    with site():
+        _rounds(options.rounds)
+        _log(options.log)
     return 0
-
-
-def _prepare(running: servers.Services, home: Path) -> None:
-    say("Preparing the database.")
-    os.environ.update(
-        running.environment(),
-        DJANGO_SETTINGS_MODULE="config.settings.local",
-        SEALDECK_SECRET_KEY="bench",
-        SEALDECK_KEKS=json.dumps({"bench": os.urandom(32).hex()}),
-        SEALDECK_KEK_ID="bench",
-        SEALDECK_LOG_ORIGIN="bench.sealdeck.example/log",
-        SEALDECK_ROOT_KEY_FILE=str(home / "root-key"),
-    )
-    for command in (("migrate", "--database", "owner", "-v", "0"), ("fairness_keys", "init", "--create-root")):
-        subprocess.run(
-            [sys.executable, "-m", "django", *command], check=True, env=os.environ, stdout=subprocess.DEVNULL
-        )
-    import django
-
-    django.setup()
 
 
 def _rounds(count: int) -> None:

@@ -19,11 +19,8 @@ import io
 import json
 import os
 import secrets
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,7 +29,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tools import baseline_table
-from tools import services as servers
+from tools.bench_site import site
 from tools.processes import say
 from tools.stored import rounds_store
 
@@ -311,30 +308,23 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--stored", type=int, default=0, help="ended rounds to store before")
     parser.add_argument("--profile", type=Path, help="file for cProfile's figures")
     options = parser.parse_args(arguments)
-    (servers.ROOT / "var").mkdir(exist_ok=True)
-    home = Path(tempfile.mkdtemp(prefix="bench-", dir=servers.ROOT / "var"))
-    home.chmod(0o755)
-    try:
-        with servers.services(home, throw_away=False, outer={}) as running:
-            prepare(running, home)
-            from django.db import connection
+    with site():
+        from django.db import connection
 
-            from apps.core.redis import client
+        from apps.core.redis import client
 
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                backend = int(cursor.fetchone()[0])
-            redis_pid = int(client().info("server")["process_id"])
-            meter = Meter({"PostgreSQL": backend, "Redis": redis_pid})
-            moves_measure(options.moves, options.game, meter, options)
-            heads = (*meter.cpu_ms, "CPU together", "wall median")
-            say("\n" + f"{'mean ms of one request':34}" + "".join(f"{head:>14}" for head in heads))
-            say(meter.row(f"a move of {options.game}"))
-            bare = Meter({"PostgreSQL": backend, "Redis": redis_pid})
-            bare_measure(options.moves, bare)
-            say(bare.row("a bare durable POST through DRF"))
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            backend = int(cursor.fetchone()[0])
+        redis_pid = int(client().info("server")["process_id"])
+        meter = Meter({"PostgreSQL": backend, "Redis": redis_pid})
+        moves_measure(options.moves, options.game, meter, options)
+        heads = (*meter.cpu_ms, "CPU together", "wall median")
+        say("\n" + f"{'mean ms of one request':34}" + "".join(f"{head:>14}" for head in heads))
+        say(meter.row(f"a move of {options.game}"))
+        bare = Meter({"PostgreSQL": backend, "Redis": redis_pid})
+        bare_measure(options.moves, bare)
+        say(bare.row("a bare durable POST through DRF"))
     return 0
 
 
@@ -353,28 +343,6 @@ def bare_measure(count: int, meter: Meter) -> None:
         if number < WARM_UP:
             for values in (*meter.cpu_ms.values(), meter.wall_ms):
                 values.pop()
-
-
-def prepare(running: servers.Services, home: Path) -> None:
-    """Point this process at new servers, with a database that is up to date and a log that is started."""
-    say("Preparing the database.")
-    os.environ.update(
-        running.environment(),
-        DJANGO_SETTINGS_MODULE="config.settings.local",
-        SEALDECK_SECRET_KEY="bench",
-        SEALDECK_KEKS=json.dumps({"bench": os.urandom(32).hex()}),
-        SEALDECK_KEK_ID="bench",
-        SEALDECK_LOG_ORIGIN="bench.sealdeck.example/log",
-        SEALDECK_ROOT_KEY_FILE=str(home / "root-key"),
-        SEALDECK_RATE_LIMITS="player=1000000/60",
-    )
-    for command in (("migrate", "--database", "owner", "-v", "0"), ("fairness_keys", "init", "--create-root")):
-        subprocess.run(
-            [sys.executable, "-m", "django", *command], check=True, env=os.environ, stdout=subprocess.DEVNULL
-        )
-    import django
-
-    django.setup()
 
 
 if __name__ == "__main__":

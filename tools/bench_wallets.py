@@ -14,10 +14,8 @@ import argparse
 import multiprocessing
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -27,6 +25,7 @@ from uuid import UUID, uuid4
 import psycopg
 
 from tools import services as servers
+from tools.bench_site import manage, site
 from tools.processes import say
 
 SCALE = 10
@@ -56,26 +55,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--clients", type=int, nargs="+", default=[8, 32])
     options = parser.parse_args(arguments)
-    (servers.ROOT / "var").mkdir(exist_ok=True)
-    home = Path(tempfile.mkdtemp(prefix="bench-", dir=servers.ROOT / "var"))
-    home.chmod(0o755)
-    try:
-        with servers.services(home, throw_away=False, outer={}) as running:
-            _prepare(running)
-            for clients in options.clients:
-                _measure(running, clients, options.seconds, home)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    with site() as (running, home):
+        _prepare(running)
+        for clients in options.clients:
+            _measure(running, clients, options.seconds, home)
     return 0
 
 
 def _prepare(running: servers.Services) -> None:
-    say("Preparing the database.")
-    os.environ.update(running.environment(), SEALDECK_SECRET_KEY="bench", DJANGO_SETTINGS_MODULE=_settings())
-    for command in (("migrate", "--database", "owner", "-v", "0"), ("currency_create", "PTS")):
-        subprocess.run(
-            [sys.executable, "-m", "django", *command], check=True, env=os.environ, stdout=subprocess.DEVNULL
-        )
+    manage("currency_create", "PTS")
     with psycopg.connect(running.owner_url, autocommit=True) as owner:
         owner.execute(
             "INSERT INTO accounts_operator (id, name, status, status_reason, created_at_ms)"
@@ -104,10 +92,6 @@ def _prepare(running: servers.Services) -> None:
     _pgbench(running.owner_url, "-i", "-q", "-s", str(SCALE))
     with psycopg.connect(running.admin_url, autocommit=True) as admin:
         admin.execute("CHECKPOINT")
-
-
-def _settings() -> str:
-    return os.environ.get("DJANGO_SETTINGS_MODULE", "config.settings.local")
 
 
 def _measure(running: servers.Services, clients: int, seconds: int, home: Path) -> None:
