@@ -68,11 +68,11 @@ class TestProduction:
             monkeypatch.setenv(name, value)
         production = importlib.import_module("config.settings.production")
         assert production.refusals() == []
-        for name, value in changes.items():
-            if value is None:
+        for name, changed in changes.items():
+            if changed is None:
                 monkeypatch.delenv(name)
             else:
-                monkeypatch.setenv(name, value)
+                monkeypatch.setenv(name, changed)
         assert production.refusals() == [said]
 
     def test_does_not_start_then_and_says_no_value(self) -> None:
