@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -101,22 +102,45 @@ def _note(checkpoint: Checkpoint, rows: QuerySet[Cosignature]) -> str:
     return checkpoint.note + "".join(lines[witness] for witness in sorted(lines))
 
 
-def _contains(round_id: UUID, type_: RecordType) -> dict[str, Any] | None:
+class _Unpublished(Exception):
+    """Not yet."""
+
+
+@lru_cache(maxsize=4096)
+def _containing(round_id: UUID, type_: RecordType) -> tuple[int, Published]:
+    """Return a record's index and a published checkpoint that contains it.
+
+    What is published stays so; this process asks again only for what was not, since an exception is not kept.
+    """
     index = Record.objects.filter(round_id=round_id, type=type_).values_list("log_index", flat=True).first()
-    if index is None:
+    newest = None if index is None else published()
+    if index is None or newest is None or newest.size <= index:
+        raise _Unpublished
+    return index, newest
+
+
+def published_index(round_id: UUID, type_: RecordType) -> int | None:
+    """Return the place in the log of a round's record of this type, None until a published checkpoint contains it."""
+    try:
+        return _containing(round_id, type_)[0]
+    except _Unpublished:
         return None
-    newest = published()
-    return newest.view() if newest is not None and newest.size > index else None
 
 
 def open_published(round_id: UUID) -> dict[str, Any] | None:
-    """Return the newest published checkpoint if it contains the round's open record: ``size``, ``root``, ``note``."""
-    return _contains(round_id, RecordType.OPEN)
+    """Return a published checkpoint that contains the round's open record, if any: ``size``, ``root``, ``note``."""
+    try:
+        return _containing(round_id, RecordType.OPEN)[1].view()
+    except _Unpublished:
+        return None
 
 
 def close_published(round_id: UUID) -> dict[str, Any] | None:
-    """Return the newest published checkpoint if it contains the round's close record: ``size``, ``root``, ``note``."""
-    return _contains(round_id, RecordType.CLOSE)
+    """Return a published checkpoint that contains the round's close record: ``size``, ``root``, ``note``."""
+    try:
+        return _containing(round_id, RecordType.CLOSE)[1].view()
+    except _Unpublished:
+        return None
 
 
 def records(round_id: UUID) -> list[dict[str, Any]]:

@@ -34,10 +34,22 @@ def table_get(*, table_id: UUID, operator_id: UUID | None = None) -> Table:
         TableNotFound: there is none, or it is another operator's.
     """
     tables = Table.objects.all() if operator_id is None else Table.objects.filter(operator_id=operator_id)
-    table = tables.select_related("round").filter(pk=table_id).first()
+    table = tables.select_related("round").defer("round__state").filter(pk=table_id).first()
     if table is None:
         raise TableNotFound
     return table
+
+
+def table_entropy(*, table_id: UUID, operator_id: UUID) -> str:
+    """Return the entropy mode of a table of this operator.
+
+    Raises:
+        TableNotFound: there is none, or it is another operator's.
+    """
+    mode = Table.objects.filter(pk=table_id, operator_id=operator_id).values_list("entropy", flat=True).first()
+    if mode is None:
+        raise TableNotFound
+    return mode
 
 
 def round_get(*, round_id: UUID, operator_id: UUID | None = None) -> Round:

@@ -127,9 +127,8 @@ def _round(round_id: UUID) -> FairRound:
 
 
 def _published_index(round_: FairRound, type_: RecordType) -> int:
-    index = Record.objects.values_list("log_index", flat=True).get(round=round_, type=type_)
-    published = selectors.published()
-    if index is None or published is None or index >= published.size:
+    index = selectors.published_index(round_.pk, type_)
+    if index is None:
         raise OpenUnpublished
     return index
 

@@ -205,12 +205,13 @@ class ReadyView(ApiView):
     @refuses(*refusals.SEAT_READY)
     def post(self, request: Request, table_id: UUID) -> Response:
         """Get ready for the open round, with your contribution to its entropy. The stake is taken at the deal."""
-        table = table_seen(request, table_id)
+        player = player_of(request)
+        mode = selectors.table_entropy(table_id=table_id, operator_id=player.operator_id)
         body = validated(ReadySerializer, request)
-        value = body["commit"] if table.entropy == "sealed" else body["entropy"]
+        value = body["commit"] if mode == "sealed" else body["entropy"]
         seats.seat_ready(
             table_id=table_id,
-            player_id=player_of(request).player_id,
+            player_id=player.player_id,
             round_id=UUID(hex=body["round_id"]),
             contribution=Contribution(value=value, pk=body["pk"], cp=body["cp"], sig=body["sig"]),
             now_ms=arrival(request),
