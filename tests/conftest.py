@@ -69,6 +69,10 @@ def django_db_setup(
     yield
     with django_db_blocker.unblock():
         connections.close_all()
+        name = str(connections["owner"].settings_dict["NAME"])
+        with psycopg.connect(os.environ["DATABASE_ADMIN_URL"], autocommit=True) as administrator:
+            # Threads of a server that a test ran may not have let go of theirs yet.
+            administrator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
         teardown_databases(made, verbosity=0)
 
 
