@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun
+from celery.signals import setup_logging, task_postrun, task_prerun
+from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
 app = Celery("sealdeck", task_cls="apps.core.ticks:Tick")
@@ -17,6 +18,14 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def logs_are_ours(**kwargs: Any) -> None:
     """Keep Celery from setting up its own logs: Django's settings have done it, with redaction."""
+
+
+@task_prerun.connect
+@task_postrun.connect
+def connections_are_kept(task: Any, **kwargs: Any) -> None:
+    """Close the connections of this thread that broke or are too old, as Django does around requests."""
+    if not task.request.is_eager:
+        close_old_connections()
 
 
 @task_prerun.connect

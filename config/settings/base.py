@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,8 @@ REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_DB_REUSE_MAX = sys.maxsize
+"""Celery would connect anew for each task; config/celery.py closes the connections that broke instead."""
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Tasks wait for the database and for other hosts, so threads serve them; more processes use more cores.
