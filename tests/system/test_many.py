@@ -96,3 +96,14 @@ class TestWrongClock:
         finally:
             stack.children.pop("worker-ahead").stop()
             stack.start("worker")
+
+
+class TestIdle:
+    def test_a_worker_keeps_its_connections(self, stack: Stack) -> None:
+        made = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()"
+        pause(TICKS_S)
+        [[before]] = stack.ask(made)
+        pause(3 * TICKS_S)
+        [[after]] = stack.ask(made)
+        # Connecting for each tick would be six a second; these are those of this question and of a thread's first tick.
+        assert after - before < 12
