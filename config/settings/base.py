@@ -137,7 +137,9 @@ CELERY_TIMEZONE = "UTC"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_DB_REUSE_MAX = sys.maxsize
 """Celery would connect anew for each task; config/celery.py closes the connections that broke instead."""
-CELERY_TASK_ACKS_LATE = True
+# Every task is a tick, which may be lost.  A message that is acknowledged late would be restored when Redis goes away,
+# which ends the worker: kombu 5.7 asks a connection that it has closed.
+CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Tasks wait for the database and for other hosts, so threads serve them; more processes use more cores.
 CELERY_WORKER_POOL = "threads"
