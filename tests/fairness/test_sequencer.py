@@ -81,6 +81,18 @@ class TestMerging:
         assert tick() == []
         assert Checkpoint.objects.count() == 1
 
+    def test_rests_only_where_nothing_waits_and_all_was_looked_at_lately(self) -> None:
+        assert not sequencer.is_idle(now_ms=START_MS), "the keys wait"
+        tick()
+        assert sequencer.is_idle(now_ms=START_MS)
+        assert not sequencer.is_idle(now_ms=START_MS + sequencer.HEARTBEAT_MS)
+        voided_round()
+        assert not sequencer.is_idle(now_ms=START_MS)
+        tick()
+        assert sequencer.is_idle(now_ms=START_MS)
+        Log.objects.update(stopped_at_ms=START_MS)
+        assert not sequencer.is_idle(now_ms=START_MS), "a stopped writer is told of"
+
     def test_takes_batches_of_a_bounded_size(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sequencer, "BATCH_MAX", 4)
         monkeypatch.setattr(sequencer, "BATCHES_MAX", 2)
